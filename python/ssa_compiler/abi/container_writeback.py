@@ -31,6 +31,7 @@ class ChangedContainer:
         elements: all elements of a list whose length is dynamic then; None for others.
         objects: ints for some of the `items`: the number of the argument of `@main` that is the element, negative if it
             is another object.
+        later: keys that a dict has only if their element is not None.
     """
 
     route: tuple[Step, ...]
@@ -40,6 +41,7 @@ class ChangedContainer:
     length: int | None = None
     elements: OutputSpec | None = None
     objects: tuple[tuple[Any, OutputSpec], ...] = ()
+    later: frozenset[Any] = frozenset()
 
 
 def _step(owner: Any, step: Step) -> Any:
@@ -104,7 +106,7 @@ def change_containers(
     contents = [{name: builder.build(spec) for name, spec in change.items} for change in changed]
     for change, items in zip(changed, contents, strict=True):
         numbers = {name: builder.build(spec) for name, spec in change.objects}
-        items.update({name: leaves[number] for name, number in numbers.items() if number >= 0})
+        items.update({name: leaves[number] for name, number in numbers.items() if number is not None and number >= 0})
     rows = [builder.build(change.elements) if change.elements is not None else None for change in changed]
     bound = [(container, builder.build(container.result)) for container in held if container.result is not None]
     for change, target, items, elements in zip(changed, targets, contents, rows, strict=True):
@@ -113,7 +115,9 @@ def change_containers(
         elif change.length is not None:
             target[:] = items.values()
         else:
-            _change(target, change.removed, items)
+            missing = {name for name in change.later if items[name] is None}
+            kept = {name: value for name, value in items.items() if name not in missing}
+            _change(target, (*change.removed, *(name for name in missing if name in target)), kept)
     for container, value in bound:
         container.store(value)
 

@@ -98,7 +98,7 @@ def dtype(a: Tensor, flag: bool) -> Tensor:
     [
         (rank, (True, True), {"keep": "a variable that is a f32 tensor of shape"}),
         (rank, (False, False), {"keep": "a variable that is a f32 tensor of shape"}),
-        (one_key_or_two, (True, True), {"wanted": "a new dict key"}),
+        (one_key_or_two, (True, True), {}),
         (dtype, (True,), {"flag": "a variable that is a si32 tensor"}),
         (dtype, (False,), {"flag": "a variable that is a si32 tensor"}),
     ],

@@ -46,11 +46,11 @@ def split_dynamically(x: Tensor, n: Tensor) -> list[Tensor]:
     return list(torch.split(x, int(n)))  # rejected
 
 
-def new_key(x: Tensor, n: Tensor) -> Tensor:
+def new_key(x: Tensor, n: Tensor) -> list[str]:
     table = {"a": x}
     if n > 0:
-        table["b"] = x * 2  # rejected
-    return table["a"]
+        table["b"] = x * 2
+    return list(table.keys())  # rejected
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def new_key(x: Tensor, n: Tensor) -> Tensor:
         (dtype_changes, (X, torch.tensor(2)), r"f32 tensor of shape \[4, 3\] or a f64 tensor"),
         (takes_another_storage, (X,), "set_.*changes the shape or storage of a tensor in place"),
         (split_dynamically, (X, torch.tensor(2)), "split"),
-        (new_key, (X, torch.tensor(2)), "a new dict key"),
+        (new_key, (X, torch.tensor(2)), "a dict of which run-time values decide"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

@@ -34,3 +34,29 @@ def keys_of_two_lengths(x: Tensor):
     found[(int(x[0, 1]), 1)] = 3
     found[(1, 2, 3)] = 4  # rejected
     return found
+
+
+@rejected(X, says="aten::list on a dict of which run-time values decide what keys it has; set all keys")
+def list_of_later_keys(x: Tensor):
+    d = {"a": x}
+    for _ in range(int(x[0, 0])):
+        d["b"] = x
+    return list(d.keys())  # rejected
+
+
+@rejected(X, says="a dict that changes its keys in a loop that depends on run-time values")
+def keys_in_two_orders(x: Tensor):
+    d = {"a": x, "b": x}
+    for _ in range(int(x[0, 0])):  # rejected
+        d["a"] = d.pop("a")
+    return d
+
+
+@rejected(
+    X, 2, says="a dict that gets the key 'b' in a.* that depends on run-time values, with an element that may be None"
+)
+def key_with_none(x: Tensor, n: int):
+    d: dict[str, Tensor | None] = {"a": x}
+    for _ in range(n):  # rejected
+        d["b"] = None
+    return d

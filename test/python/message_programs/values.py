@@ -82,14 +82,6 @@ def dimension(x: Tensor, n: int):
     return x.stride(n)  # rejected
 
 
-@rejected(X, 2, says="a new dict key in an if or loop that depends on run-time values; set it to something before")
-def new_key(x: Tensor, n: int):
-    d = {"a": x}
-    for _ in range(n):
-        d["b"] = x  # rejected
-    return d["a"]
-
-
 @rejected(X, 2, says="a variable that is .* or .*, depending on a.*; make them alike with to")
 def two_dtypes(x: Tensor, n: int):
     y = x
@@ -104,14 +96,6 @@ def two_classes(x: Tensor):
     if bool(x.sum() > 1):  # rejected
         found = x.min(0)
     return found
-
-
-@rejected(X, 2, says="pop on a dict in an if or loop that depends on run-time values; set the key to something instead")
-def loses_a_key(x: Tensor, n: int):
-    d = {"a": x, "b": x + 1}
-    if n > 1:
-        d.pop("b")  # rejected
-    return d["a"]
 
 
 @rejected(X, 2, says="on a list that an if or loop with run-time values chose or replaced; build a new one")

@@ -15,6 +15,7 @@ import torch
 
 from ...abi.container_writeback import ChangedContainer
 from ...abi.results import OutputSpec, Step
+from ..values.dict_items import Items
 from ..values.dynamic_list_value import is_growing
 from ..values.heap import ANOTHER, CallerContainer
 from ..values.plan import SHARED, AnotherPlan
@@ -68,8 +69,10 @@ def changed_containers(
             length = len(now) if whole else None
             sources = _sources(state, cell, dict(zip(names, now)), dict(items))
             objects = tuple((name, output(source)) for name, source in sources.items())
+            later = state.heap.later_keys(cell) & {name for name, _ in items}
+            path = caller_owned.path
             found.append(
-                ChangedContainer(caller_owned.route, caller_owned.path, outputs, removed, length, objects=objects)
+                ChangedContainer(caller_owned.route, path, outputs, removed, length, objects=objects, later=later)
             )
     return tuple(found)
 
@@ -86,7 +89,8 @@ def _sources(state: State, cell: Site, now: dict[Any, Value], items: dict[Any, V
         return {}
     if _OBJECTS not in state.plan.retries:
         raise AnotherPlan.without({_OBJECTS})
-    numbers = dict(zip(now, state.heap.contents[("source", cell)]))
+    sources = state.heap.contents[("source", cell)]
+    numbers = dict(zip(sources.keys if isinstance(sources, Items) else now, sources))
     surely_another = [n for n in chosen if isinstance(numbers[n], ConstValue) and numbers[n].value == ANOTHER]
     return {name: numbers[name] for name in chosen if name not in surely_another}
 

@@ -153,11 +153,12 @@ class Outputs:
             keys, found = map(self.output, self._state.heap.contents[value.cell])
             return OutputPairs(keys, found, **self._dict_class(value))
         if isinstance(value, DictRef):
-            parts = [self.output(element) for element in containers.elements(value)]
+            parts = [self.output(element) for element in self._state.heap.contents[value.cell]]
             items = tuple(zip(map(unnumbered, self._state.heap.keys[value.cell]), parts))
             if isinstance(value, ObjectRef):
                 return self._object(value, items)
-            return OutputDict(items, **self._dict_class(value))
+            later = frozenset(map(unnumbered, self._state.heap.later_keys(value.cell)))
+            return OutputDict(items, later=later, **self._dict_class(value))
         if value.cell in self._state.heap.views:
             kind = self._state.heap.views[value.cell].kind
             raise self._state.unsupported(f"{kind}() of a dict as a result; return list(d.{kind}())")

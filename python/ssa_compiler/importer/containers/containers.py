@@ -9,6 +9,7 @@ from typing import Any
 
 from ...abi.results import TORCH_SIZE
 from ..values.diagnostics import OtherForm, ProgramRaises
+from ..values.dict_items import Items
 from ..values.dynamic_list_value import LengthChanges, is_growing, is_scalar
 from ..values.heap import DYNAMIC
 from ..values.plan import REFERENCES, AnotherPlan, form_key
@@ -82,11 +83,10 @@ class Containers:
         cell = self._new_cell()
         items = dict(zip(keys, elements))
         if (form := self._forms.get(form_key(cell))) is not None:
-            self.state.heap.contents[cell] = self.dynamic_dicts.new(form, tuple(items), tuple(items.values()))
-            self.state.heap.keys[cell] = DYNAMIC
+            made = self.dynamic_dicts.new(form, tuple(items), tuple(items.values()))
+            self.state.heap.contents[cell] = Items(made, DYNAMIC)
             return DictRef(cell)
-        self.state.heap.contents[cell] = tuple(items.values())
-        self.state.heap.keys[cell] = tuple(items)
+        self.state.heap.contents[cell] = Items(items.values(), tuple(items))
         return DictRef(cell)
 
     def elements(self, value: Value) -> tuple[Value, ...]:
@@ -109,6 +109,7 @@ class Containers:
                 f"{self.state.locations.kind} on a list whose length depends on run-time values; stack it first"
             )
         view = self.state.heap.views.get(value.cell)
+        self.dicts.later_keys.check(value.cell if view is None else view.cell)
         return self.dicts.viewed(view) if view is not None else self.state.heap.contents[value.cell]
 
     def _formed(self, value: Any) -> TupleLists | RaggedLists:
@@ -228,6 +229,9 @@ class Containers:
         view = self.state.heap.views.get(getattr(args[0], "cell", ()))
         if view is not None and self.state.heap.has_dynamic_keys(view.cell):
             return self.dynamic_dicts.shown(view, self._short(name), args[1:])
+        if view is not None and self.state.heap.later_keys(view.cell):
+            if (found := self.dicts.later_keys.shown(view, self._short(name), args[1:])) is not None:
+                return found
         short, is_ragged = self._short(name), self.ragged_lists.is_in_parts
         if short in ("add", "extend", "iadd") and is_ragged(args[1]) and not is_ragged(args[0]):
             made = self.ragged_lists.with_ragged(short, args[0], args[1])  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from ...errors import UnsupportedProgramError, program_error_name
 from ..ir.tuple_keys import decoded
 from ..values.diagnostics import OtherForm, ProgramRaises
+from ..values.dict_items import Items, is_absent
 from ..values.heap import View
 from ..values.plan import Form
 from ..values.state import State
@@ -29,6 +30,7 @@ from ..values.values import (
     Value,
 )
 from .chosen_elements import ChosenElements
+from .later_keys import LaterKeys
 from .list_values import ListValues
 from .tuple_keys import key_ints
 
@@ -46,6 +48,7 @@ class _Containers(Protocol):
     def new_list(self, elements: Sequence[Value]) -> ListRef: ...
     def new_dict(self, keys: Sequence[Any], elements: Sequence[Value]) -> DictRef: ...
     def store(self, value: Any, elements: Sequence[Value], op: str) -> None: ...
+    def call(self, name: str, args: Sequence[Value]) -> list[Value]: ...
 
 
 class Dicts:
@@ -53,6 +56,7 @@ class Dicts:
 
     def __init__(self, state: State, containers: _Containers) -> None:
         self.state, self.containers = state, containers
+        self.later_keys = LaterKeys(state, containers)
 
     def _elements(self, target: Value) -> tuple[Value, ...]:
         return self.containers.elements(target)
@@ -96,18 +100,25 @@ class Dicts:
     def _missing(self, key: Value) -> ProgramRaises:
         return ProgramRaises(f"KeyError: {self.constant_key(key)!r}")
 
-    def _reject_in_region(self, target: Any, what: str, remedy: str) -> None:
-        if self._is_outside(target):
-            raise self.state.unsupported(f"{what} in an if or loop that depends on run-time values; {remedy}")
-
     def _is_outside(self, target: Any) -> bool:
         """Whether a branch or loop is imported that a dict is from outside of."""
         return bool(self.state.outside) and target.cell in self.state.outside[-1]
 
+    # Keys that may be missing.
+
+    def _slots(self, target: Any) -> Items:
+        """What a dict holds, with keys that may be missing."""
+        return self.later_keys.slots(target.cell)
+
+    def _found(self, target: Any, key: Value) -> tuple[Value, Value]:
+        """Return whether a dict has a key, and its element there; None if it surely has not."""
+        position = self._position(target, key)
+        return (ConstValue(False), NONE) if position is None else self.later_keys.at(self._slots(target), position)
+
     # Reading.
 
     def len(self, target: Value) -> Value:
-        return ConstValue(len(self._elements(target)))
+        return self.later_keys.count(self._slots(target))
 
     def _known_place(self, target: Any, key: Value) -> tuple[Value, Value] | None:
         """Return whether a dict of the caller's or a module's has a key that is dynamic, and its place; None for
@@ -129,25 +140,25 @@ class Dicts:
                 if isinstance(known[1], ScalarValue)
                 else elements[0]
             )
-        position = self._position(target, key)
-        if position is None:
-            raise self._missing(key)
-        return self._elements(target)[position]
+        there, element = self._found(target, key)
+        self.containers.values.require(there, self._missing(key).text)
+        return element
 
     def get(self, target: Any, key: Value, default: Value = NONE) -> Value:
         if self._known_place(target, key) is not None:
             for known, element in zip(self.state.heap.keys[target.cell], self._elements(target)):
                 default = self.containers.values.replaced(key, [ConstValue(known)], element, default)
             return default
-        position = self._position(target, key)
-        return default if position is None else self._elements(target)[position]
+        there, element = self._found(target, key)
+        return self.containers.values.either(there, element, default)
 
     def contains(self, target: Any, key: Value) -> Value:
         keys = self.state.heap.keys[target.cell]
         if isinstance(key, ScalarValue):
+            self.later_keys.check(target.cell)
             made = self.containers.new_list([ConstValue(each) for each in keys])
             return self.containers.values.contains(made, key)
-        return ConstValue(self._position(target, key) is not None)
+        return self._found(target, key)[0]
 
     def copy(self, target: Any) -> Value:
         heap, made = self.state.heap, self.dict(target)
@@ -158,7 +169,10 @@ class Dicts:
         return made
 
     def dict(self, target: Any) -> DictRef:
-        return self.containers.new_dict(self.state.heap.keys[target.cell], self._elements(target))
+        items = self._slots(target)
+        made = self.containers.new_dict(items.keys, items)
+        self.state.heap.contents[made.cell] = Items(items, items.keys, items.later)
+        return made
 
     # Views.
 
@@ -201,29 +215,32 @@ class Dicts:
             parts = [replaced(known[1], [ConstValue(number)], element, part) for number, part in numbered]
             self.containers.store(target, parts, "dict setitem")
             return
-        position = self._position(target, key)
-        elements = list(self._elements(target))
+        position, items = self._position(target, key), self._slots(target)
+        if position is not None and items.keys[position] in items.later and is_absent(items[position]):
+            self._keep(target, [number for number in range(len(items)) if number != position], "dict setitem")
+            position, items = None, self._slots(target)
+        elements = list(items)
         is_object = isinstance(target, ObjectRef) and isinstance(key, ConstValue)
         op = f"assignment to the attribute '{key.value}'" if is_object else "dict setitem"  # type: ignore[attr-defined]
         if position is None:
-            noun = "attribute" if isinstance(target, ObjectRef) else "dict key"
             if self._is_outside(target):
                 self._need_dynamic_keys(target, key)
-            self._reject_in_region(target, f"a new {noun}", "set it to something before")
-            self.containers.store(target, [*elements, element], op)
-            self.state.heap.keys[target.cell] += (self.constant_key(key),)
+            keys = (*items.keys, self.constant_key(key))
+            self.containers.store(target, Items([*elements, element], keys, items.later), op)
             return
+        known = items.keys[position]
+        if known in items.later:
+            self.later_keys.check_order(target.cell, position)
         elements[position] = element
-        self.containers.store(target, elements, op)
+        self.containers.store(target, Items(elements, items.keys, items.later - {known}), op)
 
     def pop(self, target: Any, key: Value, *default: Value) -> Value:
-        position = self._position(target, key)
-        if position is None:
-            if default:
-                return default[0]
-            raise self._missing(key)
-        element = self._elements(target)[position]
-        count = len(self._elements(target))
+        there, element = self._found(target, key)
+        if default:
+            element = self.containers.values.either(there, element, default[0])
+        else:
+            self.containers.values.require(there, self._missing(key).text)
+        position, count = self._position(target, key), len(self._slots(target))
         self._keep(target, [number for number in range(count) if number != position], "pop")
         return element
 
@@ -241,11 +258,14 @@ class Dicts:
         self._keep(target, [], "clear")
 
     def setdefault(self, target: Any, key: Value, default: Value) -> Value:
-        if self._position(target, key) is None:
-            self.set_item(target, key, default)
-        return self.getitem(target, key)
+        there, element = self._found(target, key)
+        if not isinstance(there, ConstValue) or not there.value:
+            element = self.containers.values.either(there, element, default)
+            self.set_item(target, key, element)
+        return element
 
     def update(self, target: Any, other: Any) -> None:
+        self.later_keys.check(other.cell)
         for key, element in zip(self.state.heap.keys[other.cell], self._elements(other)):
             self.set_item(target, ConstValue(key), element)
 
@@ -253,10 +273,10 @@ class Dicts:
         """Drop all keys of a dict but some."""
         if len(positions) == len(self.state.heap.keys[target.cell]):
             return
-        self._reject_in_region(target, f"{op} on a dict", "set the key to something instead")
-        keys, elements = self.state.heap.keys[target.cell], self._elements(target)
-        self.containers.store(target, [elements[position] for position in positions], op)
-        self.state.heap.keys[target.cell] = tuple(keys[position] for position in positions)
+        items = self._slots(target)
+        keys = tuple(items.keys[position] for position in positions)
+        kept = Items([items[position] for position in positions], keys, items.later & set(keys))
+        self.containers.store(target, kept, op)
 
     # Made of pairs.
 

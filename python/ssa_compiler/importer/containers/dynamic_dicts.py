@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ..ir.tuple_keys import decoded
+from ..values.dict_items import Items
 from ..values.heap import DYNAMIC, View
 from ..values.plan import Form
 from ..values.state import State
@@ -119,8 +120,7 @@ class DynamicDicts:
 
     def copy(self, target: Any) -> Value:
         cell = self.state.site()
-        self.state.heap.contents[cell] = tuple(self._on(each, "copy")[0] for each in self._lists(target))
-        self.state.heap.keys[cell] = DYNAMIC
+        self.state.heap.contents[cell] = Items([self._on(each, "copy")[0] for each in self._lists(target)], DYNAMIC)
         return DictRef(cell)
 
     dict = copy

@@ -103,6 +103,8 @@ class ListValues:
         if isinstance(one, DictRef) is not isinstance(other, DictRef) or self.classes.differ(one, other):
             return _FALSE
         if isinstance(one, DictRef) and isinstance(other, DictRef):
+            if len(later := [v for v in (one, other) if self.state.heap.later_keys(v.cell)]) > 0:
+                self.elements(later[0])  # which rejects it
             keys = [self.state.heap.keys[value.cell] for value in (one, other)]
             if set(keys[0]) != set(keys[1]):
                 return _FALSE
@@ -153,6 +155,25 @@ class ListValues:
                 raise ProgramRaises(message)
             return
         self.state.emitter.assertion(self.scalars.ssa(condition, bool), message)
+
+    def negated(self, condition: Value) -> Value:
+        """`not condition`."""
+        return self._not(condition)
+
+    def some_of(self, conditions: Sequence[Value]) -> Value:
+        """Return whether one of some conditions holds."""
+        return self._any(conditions)
+
+    def counted(self, conditions: Sequence[Value]) -> Value:
+        """Return how many of some conditions hold."""
+        result: Value = _ZERO
+        for condition in conditions:
+            result = self._plus(result, condition)
+        return result
+
+    def either(self, condition: Value, one: Value, other: Value) -> Value:
+        """Return one of two values, as a condition says."""
+        return self._select(condition, one, other)
 
     def between(self, number: Value, low: int, end: int) -> Value:
         """Return whether an int is at least `low` and less than `end`."""

@@ -139,17 +139,13 @@ class Blocks:
                 if node.kind() != "prim::If" or not self.state.plan.splits:
                     results = self._node(node)
                 else:
-                    heap, keys, capacity = (
-                        self.state.heap.contents,
-                        dict(self.state.heap.keys),
-                        self.control.growing.capacity,
-                    )
+                    heap, capacity = self.state.heap.contents, self.control.growing.capacity
                     self.state.heap.contents, added = dict(heap), dict(capacity.added)
                     try:
                         with self.state.emitter.attempt():
                             results = self._node(node)
                     except Unjoinable as rejection:
-                        self.state.heap.contents, self.state.heap.keys, capacity.added = heap, keys, added
+                        self.state.heap.contents, capacity.added = heap, added
                         rest = partial(self._continue, block, number + 1, place, after)
                         return self._split(node, rejection, rest)
             self._bind(node.outputs(), results)

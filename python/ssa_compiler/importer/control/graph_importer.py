@@ -195,16 +195,17 @@ class GraphImporter(Operators):
     def _prim_Loop(self, node: Any) -> list[Value]:
         trip, condition, *initial = (self._lookup(value) for value in node.inputs())
         trip, condition = self.implicit.number(trip, int), self.implicit.number(condition, bool)
-        bound, most = counted_up_to(node), most_iterations(node)
+        most = most_iterations(node)
         most = trip if most is None else self.implicit.number(self._lookup(most), int)
-        return self.control.loop(trip, most, condition, initial, node, self._iteration(node, bound))
+        return self.control.loop(trip, most, condition, initial, node, self._iteration(node))
 
-    def _iteration(self, node: Any, bound: Any) -> Iteration:
+    def _iteration(self, node: Any) -> Iteration:
         """Return how a prim::Loop goes through lists, if it is a for loop over some.
 
         TorchScript asks once how long they are, Python before each iteration. A loop with a break has no number of
         iterations, but a condition: the position is less than the length, `bound`, and there was no break.
         """
+        bound, counters = counted_up_to(node)
         lengths = [next(node.inputs()) if bound is None else bound]
         flag = [] if bound is None else list(next(next(node.blocks()).outputs()).node().inputs())[-1:]
         owners = []
@@ -230,7 +231,8 @@ class GraphImporter(Operators):
                     "a list or dict that changes its length while a for loop goes through it; go through a copy, list(...)"
                 )
 
-        return Iteration(check, length)
+        visits = self.containers.dicts.later_keys.visits(owners[0]) if len(owners) == 1 else None
+        return Iteration(check, length, visits, counters)
 
     def _prim_RaiseException(self, node: Any) -> list[Value]:
         message, *named = (self._lookup(value) for value in node.inputs())

@@ -17,9 +17,11 @@ from torch_mlir import ir
 
 from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
 from ..containers.dynamic_lists import DynamicLists
+from ..containers.later_keys import Visit
 from ..containers.list_forms import in_columns, in_parts
 from ..tensors.scalar_ops import ScalarOps
 from ..values.diagnostics import OtherForm, ProgramRaises, Unjoinable
+from ..values.dict_items import Items, contents_of, value_of
 from ..values.dynamic_list_value import is_growing
 from ..values.join import operands, rebuild, types
 from ..values.lattice import Abstract, AnyScalar, AnyTensor, abstract
@@ -27,7 +29,8 @@ from ..values.lattice_join import join
 from ..values.plan import UNROLLED
 from ..values.state import State
 from ..values.symbols import expr_of
-from ..values.values import NONE, ConstValue, OptionalValue, ScalarValue, Site, TupleValue, Value
+from ..values.values import NONE, ConstValue, OptionalValue, ScalarValue, Site, Value
+from .dict_loops import KeyLoop
 from .loop_forecast import forecast
 from .loop_lists import LoopLists
 from .loop_pass import FOREVER, Heap, LoopParts, LoopPass, same_contents
@@ -45,10 +48,14 @@ class Iteration:
     Attributes:
         check: called at the end of an iteration with whether there may be another one, None at the end of the loop.
         length: how often the loop runs at most, if that is the length of a list known at import.
+        visits: the keys of the dict that it goes through, if run-time values decide which of them there are.
+        counters: the places of what it carries that counts the iterations.
     """
 
     check: Callable[[Value | None], None]
     length: int | None = None
+    visits: Sequence[Visit] | None = None
+    counters: Sequence[int] = ()
 
 
 @dataclass
@@ -194,14 +201,17 @@ class Control:
         state, emitter = self.state, self.emitter
         state.heap.contents = dict(before)
         changed = [cell for cell in before if not same_contents(first.heap[cell], second.heap[cell])]
+        fact = expr_of(condition.sym)
+        for branch, known in ((first, fact), (second, sympy.Not(fact))):
+            branch.heap |= {cell: _refined_contents(branch.heap[cell], known) for cell in changed}
         for cell in changed:
             either = [*first.heap[cell], *second.heap[cell]]
             if len(first.heap[cell]) != len(second.heap[cell]):
                 in_columns(state, cell, either)
             if len(first.heap[cell]) != len(second.heap[cell]) or is_growing(either[:1]) or is_growing(either[-1:]):
                 in_parts(state, cell, either, {**first.heap, **second.heap})
-        values_first = [*first.outputs, *(TupleValue(first.heap[cell]) for cell in changed)]
-        values_second = [*second.outputs, *(TupleValue(second.heap[cell]) for cell in changed)]
+        values_first = [*first.outputs, *(value_of(first.heap[cell]) for cell in changed)]
+        values_second = [*second.outputs, *(value_of(second.heap[cell]) for cell in changed)]
         joined = [
             join(state, abstract(a), abstract(b), "if", first.heap, second.heap)
             for a, b in zip(values_first, values_second)
@@ -224,7 +234,7 @@ class Control:
         rebuilt = [rebuild(state, a, lambda: next(results)) for a in joined]
         count = len(first.outputs)
         for cell, contents in zip(changed, rebuilt[count:]):
-            state.heap.contents[cell] = contents.elements  # type: ignore[attr-defined]
+            state.heap.contents[cell] = contents_of(contents)
         return rebuilt[:count]
 
     def select(self, index: Value, values: Sequence[Value]) -> Value:
@@ -278,6 +288,9 @@ class Control:
             return list(initial)
         if isinstance(trip, ConstValue) and trip.value <= 0:
             return list(initial)
+        if iteration.visits is not None:
+            keys = KeyLoop(state, self.choose, self.run_block, iteration.check, body, iteration.counters)
+            return keys.run(iteration.visits, list(initial))
         if isinstance(trip, ConstValue) and trip.structural:
             return self._unrolled(0, trip.value, list(initial), body, iteration)
         before = dict(state.heap.contents)
@@ -425,3 +438,10 @@ def _refined(value: Value, fact: Any) -> Value:
     if present == fact:
         return value.value
     return NONE if present == sympy.Not(fact) else value
+
+
+def _refined_contents(contents: tuple[Value, ...], fact: Any) -> tuple[Value, ...]:
+    """What a dict holds where something holds: `if "k" not in d: d["k"] = x` sets a key that the other path has."""
+    if not isinstance(contents, Items) or not contents.later:
+        return contents
+    return Items([_refined(element, fact) for element in contents], contents.keys, contents.later)

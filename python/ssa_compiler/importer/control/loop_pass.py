@@ -11,12 +11,13 @@ from torch_mlir import ir
 from ..containers.dynamic_lists import DynamicLists
 from ..tensors.scalar_ops import ScalarOps
 from ..values.diagnostics import ProgramRaises
+from ..values.dict_items import Items, contents_of, value_of
 from ..values.dynamic_list_value import LengthChanges
 from ..values.join import operands, rebuild, types
-from ..values.lattice import Abstract, AnyScalar, AnyTensor, Same, abstract, is_growing_abstract
+from ..values.lattice import Abstract, AnyScalar, AnyTensor, Same, abstract, has_later_keys, is_growing_abstract
 from ..values.lattice_join import from_earlier_iterations, join
 from ..values.state import State
-from ..values.values import ConstValue, ScalarValue, Site, TupleValue, Value
+from ..values.values import ConstValue, ScalarValue, Site, Value
 from .loop_lists import LoopLists
 
 __all__ = ["FOREVER", "Heap", "LoopParts", "LoopPass", "same_contents"]
@@ -98,7 +99,7 @@ class LoopPass:
             induction = self._induction(next(arguments))
             self.entry = [rebuild(state, a, lambda: next(arguments)) for a in self._carried()]
             for cell, value in zip(self.cells, self.entry[len(self.head) :]):
-                state.heap.contents[cell] = value.elements  # type: ignore[attr-defined]
+                state.heap.contents[cell] = contents_of(value)
             if self.written:
                 state.storages.clock += 1
                 state.storages.stamps.update(dict.fromkeys(self.written, state.storages.clock))
@@ -146,12 +147,13 @@ class LoopPass:
         for a, b in zip(self.head, self.next_head):
             if is_growing_abstract(b) and not is_growing_abstract(a) and self.lists.better_unrolled():
                 raise LengthChanges("unsupported: a list that changes its length", location=state.locations.user())
+            self._check_keys(a, b)
         self.next_contents = [
-            abstract(TupleValue(self.before[cell]))
-            if cell in entered
-            else self._join(a, value, TupleValue(self.end[cell]))
+            abstract(value_of(self.before[cell])) if cell in entered else self._join(a, value, value_of(self.end[cell]))
             for a, value, cell in zip(self.contents, self.entry[len(self.head) :], self.cells)
         ]
+        for a, b in zip(self.contents, self.next_contents):
+            self._check_keys(a, b)
         self.new_cells = [
             cell
             for cell in self.before
@@ -165,6 +167,11 @@ class LoopPass:
             and not entered
             and self.next_written == self.written
         )
+
+    def _check_keys(self, a: Abstract, b: Abstract) -> None:
+        """Reject a dict that gets keys in a loop which is better written out: then they are known."""
+        if self.lists.unroll and has_later_keys(b) and not has_later_keys(a):
+            raise LengthChanges("unsupported: a dict that changes its keys", location=self.state.locations.user())
 
     def _writes_seen_at_the_head(self) -> set[Site]:
         """The storages that an iteration writes, and that something at the head of the next one may alias."""
@@ -185,14 +192,14 @@ class LoopPass:
 
     def widened(self) -> tuple[list[Abstract], list[Site], list[Abstract], set[Site]]:
         """What to assume in the next pass."""
-        added = [abstract(TupleValue(self.before[cell])) for cell in self.new_cells]
+        added = [abstract(value_of(self.before[cell])) for cell in self.new_cells]
         return self.next_head, [*self.cells, *self.new_cells], [*self.next_contents, *added], self.next_written
 
     def finish(self) -> list[Value]:
         """Emit the loop with the body imported last."""
         state, emitter = self.state, self.emitter
-        initial = [*self.initial, *(TupleValue(self.before[cell]) for cell in self.cells)]
-        final = [*self.outputs, *(TupleValue(self.end[cell]) for cell in self.cells)]
+        initial = [*self.initial, *(value_of(self.before[cell]) for cell in self.cells)]
+        final = [*self.outputs, *(value_of(self.end[cell]) for cell in self.cells)]
         outer, emitter.scope = emitter.scope, self.scope
         forever = isinstance(self.again, ConstValue) and self.again.value is True
         again = emitter.constant(True) if forever else self.parts.scalars.ssa(self.again, bool)
@@ -211,9 +218,11 @@ class LoopPass:
         state.heap.contents = {**self.end, **self.before}
         rebuilt = [rebuild(state, a, lambda: next(results)) for a in self._carried()]
         for cell, value in zip(self.cells, rebuilt[len(self.head) :]):
-            state.heap.contents[cell] = value.elements  # type: ignore[attr-defined]
+            state.heap.contents[cell] = contents_of(value)
         return rebuilt[: len(self.head)]
 
 
-def same_contents(a: Sequence[Value], b: Sequence[Value]) -> bool:
-    return len(a) == len(b) and all(x is y for x, y in zip(a, b))
+def same_contents(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
+    if len(a) != len(b) or any(x is not y for x, y in zip(a, b)):
+        return False
+    return not isinstance(a, Items) or a is b or (isinstance(b, Items) and (a.keys, a.later) == (b.keys, b.later))

@@ -10,8 +10,9 @@ from typing import Any
 __all__ = ["counted_up_to", "most_iterations"]
 
 
-def counted_up_to(node: Any) -> Any:
-    """The number that a prim::Loop with a condition counts up to from 0, as a for loop with a break does, if it is one.
+def counted_up_to(node: Any) -> tuple[Any, list[int]]:
+    """The number that a prim::Loop with a condition counts up to from 0, as a for loop with a break does, if it is one,
+    and the places of what it carries that counts.
 
     `while items:` asks the list itself, each time.
     """
@@ -20,7 +21,7 @@ def counted_up_to(node: Any) -> Any:
     going_on = next(body.outputs()).node()
     below = next(going_on.inputs(), None) if going_on.kind() == "aten::__and__" else None
     if below is None or below.node().kind() != "aten::lt":
-        return None
+        return None, []
     following, bound = below.node().inputs()
     first = condition.node()
     if first.kind() == "aten::gt":
@@ -28,12 +29,12 @@ def counted_up_to(node: Any) -> Any:
     else:
         asked = condition.toIValue() is True and bound.node().kind() == "prim::Constant"
     if not asked or following.node().kind() != "aten::add":
-        return None
+        return None, []
     counter, step = following.node().inputs()
     places = [place for place, value in enumerate(list(body.inputs())[1:]) if value == counter]
     numbers = [value.toIValue() for value in (step, *(initial[place] for place in places))]
     ends = [list(body.outputs())[place + 1] for place in places]
-    return bound if numbers == [1, 0] and ends == [following] else None
+    return (bound, places) if numbers == [1, 0] and ends == [following] else (None, [])
 
 
 def most_iterations(node: Any) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ...abi.results import Step
 from ...errors import SourceLocation
+from .dict_items import Items
 from .plan import Form
 from .values import ConstValue, Site, Value
 
@@ -63,7 +64,7 @@ class Heap:
 
     Attributes:
         contents: what each list, dict and object holds.
-        keys: keys of each dict cell; `DYNAMIC`, that very object, if they are dynamic.
+        keys: keys of each dict cell, as its contents have them; `DYNAMIC`, that very object, if they are dynamic.
         tuples: cells of lists that are no lists in eager, or not always: `TUPLE`, `EITHER`, `UNKNOWN` or
             `abi.results.TORCH_SIZE`.
         dict_classes: dicts that are no plain ones in eager, or not always: their class, where the argument is of whose
@@ -85,7 +86,7 @@ class Heap:
 
     def __init__(self) -> None:
         self.contents: dict[Site, tuple[Value, ...]] = {}
-        self.keys: dict[Site, tuple[Any, ...]] = {}
+        self.keys: Mapping[Site, tuple[Any, ...]] = _Keys(self)
         self.tuples: dict[Site, str] = {}
         self.dict_classes: dict[Site, type | tuple[Step, ...] | str] = {}
         self.views: dict[Site, View] = {}
@@ -106,9 +107,16 @@ class Heap:
 
     def store(self, cell: Site, elements: Sequence[Value]) -> None:
         """Give a container other elements."""
+        before = self.contents[cell]
+        if isinstance(before, Items) and not isinstance(elements, Items):
+            elements = Items(elements, before.keys, before.later)
         if ("source", cell) in self.contents:
             self.contents[("source", cell)] = self._numbers(elements)
-        self.contents[cell] = tuple(elements)
+        self.contents[cell] = elements if isinstance(elements, Items) else tuple(elements)
+
+    def later_keys(self, cell: Site) -> frozenset[Any]:
+        """Return the keys that run-time values decide whether a dict has."""
+        return getattr(self.contents.get(cell), "later", frozenset())
 
     def note_chosen(self, value: Value, number: Value) -> None:
         """Note which object a value is, of those that a container that is followed holds."""
@@ -121,7 +129,8 @@ class Heap:
                 for value, number in zip(self.contents[source[1]], numbers):
                     self._chosen[id(value)] = value, number
         known = ((value, self._chosen.get(id(value))) for value in elements)
-        return tuple(ConstValue(self.object_number(value)) if found is None else found[1] for value, found in known)
+        made = [ConstValue(self.object_number(value)) if found is None else found[1] for value, found in known]
+        return Items(made, elements.keys, elements.later) if isinstance(elements, Items) else tuple(made)
 
     def number(self, cell: Site) -> int:
         """Return the number of a container, where run-time values say which of several one is."""
@@ -130,3 +139,22 @@ class Heap:
     def has_dynamic_keys(self, cell: Site) -> bool:
         """Whether a cell is a dict whose keys are dynamic."""
         return self.keys.get(cell) is DYNAMIC
+
+
+class _Keys(Mapping[Site, tuple[Any, ...]]):
+    """The keys of dicts, by cell."""
+
+    def __init__(self, heap: Heap) -> None:
+        self._heap = heap
+
+    def __getitem__(self, cell: Site) -> tuple[Any, ...]:
+        contents = self._heap.contents[cell]
+        if not isinstance(contents, Items):
+            raise KeyError(cell)
+        return contents.keys
+
+    def __iter__(self) -> Iterator[Site]:
+        return (cell for cell, contents in self._heap.contents.items() if isinstance(contents, Items))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

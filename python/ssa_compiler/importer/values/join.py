@@ -16,6 +16,7 @@ import torch
 
 from ..ir.emitter import DTYPE_NUMBERS
 from .chosen_strings import rebuilt, text_parts
+from .dict_items import aligned, is_items, marked, of_marked
 from .dynamic_list_value import DynamicListValue, Element, is_growing, promote
 from .fake_layout import made
 from .lattice import KINDS, Abstract, AnyRef, AnyScalar, AnyTensor, Elements, Missing, NoneOr, Same, is_growing_abstract
@@ -74,6 +75,7 @@ def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Val
             parts: tuple[Value, ...] = (value,) * len(a.elements)
         else:
             parts = text_parts(state, value, a.keys) if a.kind is str else _parts(value, heap)
+            parts = _with_later_keys(value, parts, a, heap)
             if is_growing_abstract(a) and not is_growing(parts):
                 parts = (_promoted(state, parts, a),)
         return [ssa for part, element in zip(parts, a.elements) for ssa in operands(state, part, element, heap)]
@@ -102,6 +104,16 @@ def _parts(value: Value, heap: dict[Site, tuple[Value, ...]]) -> tuple[Value, ..
     if isinstance(value, DynamicListValue):
         return (value.buffer, value.length)
     return value.elements if isinstance(value, TupleValue) else heap[value.cell]  # type: ignore[attr-defined]
+
+
+def _with_later_keys(
+    value: Value, parts: tuple[Value, ...], a: Elements, heap: dict[Site, tuple[Value, ...]]
+) -> tuple[Value, ...]:
+    """The elements of a dict, or of what stands for its contents, for all keys that it is passed with."""
+    wanted = a.keys if a.kind is dict else a.fields if is_items(a.type_name) else ()
+    found: Any = value
+    own = found.fields if isinstance(value, TupleValue) else marked(heap[found.cell]) if a.kind is dict else ()  # type: ignore[arg-type]
+    return parts if own == wanted else tuple(aligned(parts, own, wanted))
 
 
 def _promoted(state: State, contents: tuple[Value, ...], a: Elements) -> DynamicListValue:
@@ -208,10 +220,9 @@ def _rebuilt_elements(state: State, a: Elements, next_ssa: Callable[[], Any], si
 
 def _rebuilt_container(state: State, a: Elements, site: Site, elements: tuple[Value, ...]) -> ListRef | DictRef:
     """A copy of the list, dict or object that control flow chose."""
-    state.heap.contents[site] = elements
+    state.heap.contents[site] = of_marked(elements, a.keys) if a.kind is dict else elements
     state.heap.frozen.add(site)
     if a.kind is dict:
-        state.heap.keys[site] = a.keys
         if a.fields:
             state.heap.dict_classes[site] = a.fields[0]
         return ObjectRef(site, a.type_name) if a.type_name else DictRef(site)

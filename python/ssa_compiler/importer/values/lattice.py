@@ -8,6 +8,7 @@ from typing import Any
 import sympy
 import torch
 
+from .dict_items import Later
 from .dynamic_list_value import SCALAR_DTYPES, DynamicListValue
 from .state import State
 from .symbols import expr_of
@@ -36,6 +37,7 @@ __all__ = [
     "Same",
     "abstract",
     "any_tensor",
+    "has_later_keys",
     "is_growing_abstract",
 ]
 
@@ -178,6 +180,11 @@ def abstract(value: Value) -> Abstract:
             DynamicListValue, (abstract(value.buffer), abstract(value.length)), type_name=value.kind.__name__
         )
     return Same(value)
+
+
+def has_later_keys(a: Abstract) -> bool:
+    """Whether this is a dict, or its contents, of which run-time values decide what keys it has."""
+    return isinstance(a, Elements) and any(isinstance(key, Later) for key in (*a.fields, *a.keys))
 
 
 def is_growing_abstract(a: Abstract) -> bool:

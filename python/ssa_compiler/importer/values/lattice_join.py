@@ -10,8 +10,9 @@ import torch
 from ...errors import UnsupportedProgramError
 from ..ir.emitter import DTYPE_NAMES
 from .chosen_strings import joinable
+from .dict_items import Later, aligned, is_items, marked, merged, settled
 from .dynamic_list_value import SCALAR_DTYPES, DynamicListValue, Element, LengthChanges, common_element
-from .heap import EITHER
+from .heap import DYNAMIC, EITHER
 from .lattice import (
     KINDS,
     Abstract,
@@ -30,6 +31,7 @@ from .plan import REFERENCES
 from .state import State
 from .values import (
     EARLIER,
+    NONE,
     SOME_STR,
     ChosenRef,
     ConstValue,
@@ -223,7 +225,10 @@ def _opened(state: State, a: Abstract, heaps: dict[Site, tuple[Value, ...]]) -> 
         found = state.heap.dict_classes.get(cell)
         fields = () if found is None else (found,)
         form = state.heap.forms.get(cell)
-        keys = state.heap.keys.get(cell, ()) if form is None else (replace(form, cell=None),)
+        if kind is dict:
+            items = settled(heaps[cell])  # type: ignore[arg-type]
+            return Elements(kind, tuple(map(abstract, items)), fields, type_name, marked(items))
+        keys = () if form is None else (replace(form, cell=None),)
         return Elements(kind, elements, fields, type_name, keys)
     return a
 
@@ -309,6 +314,7 @@ def _join_elements(
     heap_b: dict[Site, tuple[Value, ...]],
 ) -> Abstract:
     """Combine two containers element by element; see `join`."""
+    a, b = _with_all_keys(state, a, b, what)
     alike = is_growing_abstract(a) is is_growing_abstract(b)
     if alike and a.kind is b.kind and len(a.elements) == len(b.elements) and a.keys == b.keys:
         if a.kind is tuple and (a.fields, a.type_name) != (b.fields, b.type_name):
@@ -324,6 +330,41 @@ def _join_elements(
     raise LengthChanges(
         f"unsupported: {name} in {_a(what)} that depends on run-time values", location=state.locations.user()
     )
+
+
+def _with_all_keys(state: State, a: Elements, b: Elements, what: str) -> tuple[Elements, Elements]:
+    """Two dicts, or their contents, with the keys of both, of which some are missing in one.
+
+    Raises:
+        LengthChanges: these have no order.
+        UnsupportedProgramError: None would mean two things.
+    """
+    is_dict = a.kind is b.kind is dict and not a.type_name and not b.type_name
+    if not is_dict and not (a.kind is b.kind is tuple and is_items(a.type_name) and is_items(b.type_name)):
+        return a, b
+    sides = [side.keys if is_dict else side.fields for side in (a, b)]
+    if sides[0] == sides[1]:
+        return a, b
+    keys = None if state.plan.splits or any(side is DYNAMIC for side in sides) else merged(*sides)
+    if keys is None:
+        text = f"a dict that changes its keys in {_a(what)} that depends on run-time values; set them in one order"
+        raise LengthChanges(f"unsupported: {text}", location=state.locations.user())
+    for element, key in (pair for side, own in zip((a, b), sides) for pair in zip(side.elements, own)):
+        if Later(key) in keys and (isinstance(element, NoneOr) or _is_none(element)):
+            raise state.unsupported(
+                f"a dict that gets the key {key!r} in {_a(what)} that depends on run-time values, with an element that may be "
+                "None; set it to None before"
+            )
+    first, second = (
+        replace(
+            side,
+            elements=tuple(aligned(side.elements, own, keys, Same(NONE))),
+            keys=keys if is_dict else side.keys,
+            fields=side.fields if is_dict else keys,
+        )
+        for side, own in zip((a, b), sides)
+    )
+    return first, second
 
 
 def _join_tensors(a: AnyTensor, b: AnyTensor) -> AnyTensor | None:

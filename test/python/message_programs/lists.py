@@ -76,3 +76,29 @@ def chosen_of_new_ones(x: Tensor):
         if bool(x[k, 1] > 1):
             best = chosen
     return best
+
+
+@rejected(
+    X, says="set_item on a list in a list of dynamic length that may have another name, or another place by now; change"
+)
+def element_with_two_names(x: Tensor):
+    n = int(x[1, 0])
+    row = [0] * n
+    rows = [[1] * n for _ in range(n)]
+    rows.append(row)
+    rows.append(row)
+    rows[-1][0] = 2  # rejected
+    return rows[0]
+
+
+@rejected(
+    X, says="a list in a list of dynamic length, which has changed since it was read, or another list, as control flow"
+)
+def changed_since_it_was_read(x: Tensor):
+    n = int(x[1, 0])
+    rows = [[1] * n for _ in range(n)]
+    row = rows[0]
+    rows[0][0] = 2
+    for i in range(n):  # rejected
+        row = rows[i]
+    return row[0]

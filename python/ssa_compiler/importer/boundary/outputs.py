@@ -95,7 +95,8 @@ class Outputs:
             return self.leaf(value.ssa, value.kind)
         if isinstance(value, (DictRef, ListRef)):
             if value.cell not in self._specs:
-                self._specs[value.cell] = self._container(value)
+                with self._containers.ragged_lists.nested.up_to_date([value]):
+                    self._specs[value.cell] = self._container(value)
             return self._specs[value.cell]
         if isinstance(value, ChosenRef):
             number = self.leaf(value.number.ssa, int)

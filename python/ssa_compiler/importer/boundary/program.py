@@ -19,7 +19,7 @@ from ..torchscript.models import OpenedModel, has_own_functions
 from ..values.argument_sizes import ArgumentSizes, MakeStatic
 from ..values.diagnostics import OtherForm, Unjoinable
 from ..values.dynamic_shapes import SizeRequest, requested_sizes
-from ..values.plan import AnotherPlan, Form, ImportPlan
+from ..values.plan import AnotherPlan, Form, ImportPlan, with_form
 from ..values.state import State
 from .examples import bind_examples
 from .single_import import ProgramImport
@@ -221,7 +221,7 @@ class _Importer:
                 plain = rejection.plain() if isinstance(rejection, Unjoinable) else rejection
                 if isinstance(plain, OtherForm) and plain.form not in self.plan.forms:
                     joins &= not isinstance(rejection, Unjoinable)
-                    self.plan = replace(self.plan, forms=self.plan.forms | {plain.form})
+                    self.plan = replace(self.plan, forms=with_form(self.plan.forms, plain.form))
                     continue
                 if state.kept_loops:
                     self.plan = replace(self.plan, unrolls=True)

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...abi.results import TORCH_SIZE
-from ..values.diagnostics import OtherForm, ProgramRaises
+from ..values.diagnostics import ProgramRaises
 from ..values.dict_items import Items
 from ..values.dynamic_list_value import LengthChanges, is_growing, is_scalar
 from ..values.heap import DYNAMIC
-from ..values.plan import REFERENCES, AnotherPlan, form_key
+from ..values.plan import form_key
 from ..values.state import State
-from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, Site, TensorValue, TupleValue, Value, in_words
+from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, Site, TensorValue, TupleValue, Value
 from .chosen_elements import ChosenElements
 from .dicts import Dicts
 from .dynamic_dicts import DynamicDicts
@@ -74,6 +74,7 @@ class Containers:
         cell = self.state.site()
         self.state.heap.frozen.discard(cell)
         self.state.heap.copied.pop(cell, None)
+        self.state.heap.origins.pop(cell, None)
         self.state.heap.tuples.pop(cell, None)
         self.state.heap.dict_classes.pop(cell, None)
         return cell
@@ -124,6 +125,8 @@ class Containers:
                 return self.extent(self.state.heap.contents[cell][0])  # type: ignore[arg-type]
             return self.state.heap.keys[cell]
         contents = self.state.heap.contents[value.cell]
+        if (found := self.ragged_lists.nested.extent(value)) is not None:
+            return found
         if value.cell in self.state.heap.forms:
             return self.extent(contents[-1])  # type: ignore[arg-type]
         if is_growing(contents):
@@ -151,26 +154,15 @@ class Containers:
             ProgramRaises: it cannot be changed in Python.
             UnsupportedProgramError: others would have to see it, and it is not known who.
         """
-        if value.cell in self.state.heap.tuples or value.cell in self.state.heap.views:
-            raise self.classes.changed(value, op)
-        if value.cell in self.state.heap.module_owned:
-            if path := self.state.heap.module_owned[value.cell]:
-                raise AnotherPlan.holding(path)
-            raise self.state.unsupported(
-                f"{op} on {in_words(value)} of a module that is scripted, or of another class than list and dict, or with "
-                "other elements than tensors, numbers and strings; compile the unscripted module, or change a copy"
-            )
-        if value.cell in self.state.heap.frozen:
-            raise OtherForm(
-                f"unsupported: {op} on {in_words(value)} that an if or loop with run-time values chose or replaced; "
-                "build a new one",
-                self.state.locations.user(),
-                REFERENCES,
-            )
+        self.classes.check_changed(value, op)
+        if value.cell in self.state.heap.origins:
+            self.ragged_lists.nested.store(value, elements, op)
+            return
+        self.classes.check_known(value, op)
         if value.cell in self.state.heap.forms:
             self._formed(value).stored(value, elements, op)
             return
-        self.state.heap.places[value.cell] = self.state.locations.user()
+        self.state.heap.note_change(value.cell, self.state.locations.user())
         before = self.state.heap.contents[value.cell]
         self.state.heap.store(value.cell, elements)
         if len(elements) > len(before) and not is_growing(before):
@@ -265,6 +257,9 @@ class Containers:
             if short in ("add", "mul", "slice"):
                 self.classes.made_of(result, *args[: 2 if short == "add" else 1])
             return [] if result is None else [result]
+        if short == "set_item" and target.cell in self.state.heap.origins:
+            self.ragged_lists.nested.put(target, args[1], args[2])
+            return [target]
         try:
             changed, found = method(target.cell, contents[0], *args[1:])
         except LengthChanges:

@@ -171,7 +171,7 @@ class DynamicLists:
         (chosen,) = self.choose(negative, lambda: [from_end], lambda: [index])
         return chosen
 
-    def _row(self, value: DynamicListValue, position: Value) -> Value:
+    def row(self, value: DynamicListValue, position: Value) -> Value:
         """Emit a row of the buffer: a view, or a number."""
         fake = value.buffer.fake
         if isinstance(position, ScalarValue):
@@ -206,7 +206,7 @@ class DynamicLists:
         return None, value.length
 
     def _getitem(self, cell: Site, value: DynamicListValue, index: Value) -> tuple[None, Value]:
-        return None, self._row(value, self.position(value, index))
+        return None, self.row(value, self.position(value, index))
 
     def set_item(
         self, cell: Site, value: DynamicListValue, index: Value, element: Value
@@ -292,9 +292,9 @@ class DynamicLists:
         self.state.check(sympy.Gt(_expr(value.length), 0), "IndexError: pop from empty list")
         last = self.scalars.emit("sub", [value.length, _ONE])
         if place == 0:
-            element = self._row(value, _ZERO)
+            element = self.row(value, _ZERO)
             return DynamicListValue(rolled(self.state, value, -1), last, value.kind), element
-        return DynamicListValue(value.buffer, last, value.kind), self._row(value, last)
+        return DynamicListValue(value.buffer, last, value.kind), self.row(value, last)
 
     def _insert(
         self, cell: Site, value: DynamicListValue, index: Value, element: Value
@@ -373,7 +373,7 @@ class DynamicLists:
         (places,) = op(torch.ops.aten.arange.default, [count, none, none, none, none])
         (places,) = op(torch.ops.aten.masked_fill.Scalar, [places, others, ConstValue(2**63 - 1)])
         (first,) = op(torch.ops.aten.amin.default, [places, [], ConstValue(False)])
-        return self._row(value, self.scalars.item(first, int))
+        return self.row(value, self.scalars.item(first, int))
 
     def rejected(self) -> UnsupportedOpError:
         """The error for an op that is not implemented for such a list."""

@@ -1,4 +1,4 @@
-"""Which lists are tuples in eager.
+"""Which lists are tuples in eager, and which cannot be changed.
 
 TorchScript has no tuples of a length that types do not tell: the shape and strides of a tensor, and what `split` and
 alike return, are lists to it, and it makes a list of a tuple that it computes with (`(1, n) * 2`).
@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...abi.results import TORCH_SIZE, OutputList, OutputSpec, OutputTuple
-from ..values.diagnostics import ProgramRaises
+from ..values.diagnostics import OtherForm, ProgramRaises
 from ..values.heap import EITHER, TUPLE, UNKNOWN
+from ..values.plan import REFERENCES, AnotherPlan
 from ..values.state import State
-from ..values.values import ListRef, TupleValue, Value
+from ..values.values import ListRef, TupleValue, Value, in_words
 
 __all__ = ["LIST", "ListClasses"]
 
@@ -103,3 +104,41 @@ class ListClasses:
         if op in ("setitem", "del"):
             return ProgramRaises(f"TypeError: '{kind}' object does not support item assignment or deletion")
         return ProgramRaises(f"AttributeError: '{kind}' object has no attribute '{op}'")
+
+    def check_changed(self, value: Any, op: str) -> None:
+        """Reject the change of what has to stay as it is.
+
+        Args:
+            value: a list, dict or object.
+            op: what changes it, for messages.
+        Raises:
+            ProgramRaises: it cannot be changed in Python.
+            AnotherPlan: it has to be an argument, as it is a module's.
+            UnsupportedProgramError: it is a scripted module's.
+        """
+        heap = self._state.heap
+        if value.cell in heap.tuples or value.cell in heap.views:
+            raise self.changed(value, op)
+        if value.cell in heap.module_owned:
+            if path := heap.module_owned[value.cell]:
+                raise AnotherPlan.holding(path)
+            raise self._state.unsupported(
+                f"{op} on {in_words(value)} of a module that is scripted, or of another class than list and dict, or with "
+                "other elements than tensors, numbers and strings; compile the unscripted module, or change a copy"
+            )
+
+    def check_known(self, value: Any, op: str) -> None:
+        """Reject the change of what is a copy, as control flow decides what it is.
+
+        Args:
+            value, op: as of `check_changed`.
+        Raises:
+            OtherForm: it is one.
+        """
+        if value.cell in self._state.heap.frozen:
+            raise OtherForm(
+                f"unsupported: {op} on {in_words(value)} that an if or loop with run-time values chose or replaced; "
+                "build a new one",
+                self._state.locations.user(),
+                REFERENCES,
+            )

@@ -24,7 +24,9 @@ from ..values.symbols import expr_of
 from ..values.values import ConstValue, ListRef, ScalarValue, TensorValue, Value
 from .dynamic_lists import DynamicLists
 from .list_forms import DIFFERENT_LENGTHS, ListContainers, is_own
+from .nested_lists import NestedLists
 from .number_lists import NumberLists
+from .ragged_tensors import RaggedTensors
 
 __all__ = ["RaggedLists"]
 
@@ -38,6 +40,8 @@ class RaggedLists:
     def __init__(self, state: State, containers: ListContainers, growing: DynamicLists) -> None:
         self.state, self.containers, self.growing = state, containers, growing
         self.numbers = NumberLists(state, containers, growing)
+        self.nested = NestedLists(state, containers, growing, self)
+        self.tensors = RaggedTensors(state, growing, self)
         self._emit, self._symbolic = growing.scalars.emit, growing.tensors.symbolic
 
     def new(self, form: Form, elements: Sequence[Value]) -> tuple[ListRef, ...]:
@@ -55,7 +59,7 @@ class RaggedLists:
 
     def is_growing(self, target: Any) -> bool:
         """Whether a list has elements, or may have some."""
-        return any(map(self.containers.is_growing, self._lists(target)))
+        return any(map(self.containers.is_growing, self.lists(target)))
 
     def elements(self, target: Any) -> tuple[Value, ...]:
         """Return the elements of a list that has none."""
@@ -63,6 +67,8 @@ class RaggedLists:
 
     def method(self, name: str) -> Callable[..., Value | None] | None:
         """Return what implements an op; None if nothing does."""
+        if name in ("cat", "concat", "concatenate", "stack"):
+            return self.tensors.stack if name == "stack" else self.tensors.cat
         return getattr(self, _METHODS[name]) if name in _METHODS else None
 
     def is_in_parts(self, value: Value) -> bool:
@@ -92,7 +98,7 @@ class RaggedLists:
 
     # Parts.
 
-    def _lists(self, target: Any) -> tuple[ListRef, ...]:
+    def lists(self, target: Any) -> tuple[ListRef, ...]:
         """The list of rows, and those of their places and numbers."""
         return self.state.heap.contents[target.cell]  # type: ignore[return-value]
 
@@ -106,23 +112,28 @@ class RaggedLists:
         self.state.heap.copied.pop(cell, None)
         return ListRef(cell)
 
-    def _rows(self, target: Any) -> DynamicListValue | None:
+    def rows(self, target: Any) -> DynamicListValue | None:
         """All rows; None if there has been no element."""
-        contents = self.state.heap.contents[self._lists(target)[0].cell]
+        contents = self.state.heap.contents[self.lists(target)[0].cell]
         return contents[0] if is_growing(contents) else None  # type: ignore[return-value]
 
-    def _present(self, target: Any) -> DynamicListValue:
+    def present(self, target: Any) -> DynamicListValue:
         """All rows of a list that has elements."""
-        value = self._rows(target)
+        value = self.rows(target)
         assert value is not None  # without any, there is none at an index
         return value
 
-    def _ints(self, target: ListRef) -> DynamicListValue:
+    def ints(self, target: ListRef) -> DynamicListValue:
         """A list of places or numbers as one of dynamic length."""
         return self.growing.lifted(self.state.heap.contents[target.cell], _ZERO)
 
-    def _at(self, target: ListRef, index: Value) -> Value:
+    def at(self, target: ListRef, index: Value) -> Value:
         return self.containers.call("aten::__getitem__", [target, index])[0]
+
+    def known_at(self, target: ListRef, position: Value) -> Value:
+        """An element of a list of ints, at a place that is known to exist, counted from the start."""
+        contents = self.state.heap.contents[target.cell]
+        return self.growing.row(contents[0], position) if is_growing(contents) else self.at(target, position)  # type: ignore[arg-type]
 
     def _put(self, lists: Sequence[ListRef], element: Value) -> None:
         """Put a tensor behind the others."""
@@ -161,7 +172,7 @@ class RaggedLists:
         self.growing.capacity.add(rows.cell, math.inf)
         self.containers.store(rows, (DynamicListValue(buffer, length, torch.Tensor),), "append")
 
-    def _natural(self, name: str, value: Value) -> Value:
+    def natural(self, name: str, value: Value) -> Value:
         """An int that is not negative, however it was computed."""
         if isinstance(value, ConstValue):
             return value
@@ -172,9 +183,9 @@ class RaggedLists:
             emitter.define(symbol.node.expr, lambda: value.ssa)
         return self._symbolic(symbol.node.expr)
 
-    def _part(self, value: DynamicListValue, begin: Value, count: Value) -> TensorValue:
+    def part(self, value: DynamicListValue, begin: Value, count: Value) -> TensorValue:
         """Emit a view of `count` rows from `begin` on."""
-        first, number = self._natural("place of rows", begin), self._natural("number of rows", count)
+        first, number = self.natural("place of rows", begin), self.natural("number of rows", count)
         fake, symbols = value.buffer.fake, self.state.symbols
         with symbols.mode, symbols.transaction():
             sizes = (symbols.to_symint(_expr(number)), *fake.shape[1:])
@@ -199,29 +210,37 @@ class RaggedLists:
         """Where the rows of the first of these elements begin and those of the last one end; 0 and 0 without any."""
 
         def found() -> list[Value]:
-            end = self._emit("add", [self._at(places, _LAST), self._at(numbers, _LAST)])
-            return [self._at(places, _ZERO), end]
+            end = self._emit("add", [self.at(places, _LAST), self.at(numbers, _LAST)])
+            return [self.at(places, _ZERO), end]
 
-        some = self._emit("gt", [self._length(numbers), _ZERO])
+        some = self._emit("gt", [self.length(numbers), _ZERO])
         begin, end = self._either(some, found, [_ZERO, _ZERO])
-        return self._natural("place of rows", begin), self._natural("end of rows", end)
+        return self.natural("place of rows", begin), self.natural("end of rows", end)
 
-    def _length(self, numbers: ListRef) -> Value:
+    def length(self, numbers: ListRef) -> Value:
         return self.containers.call("aten::len", [numbers])[0]
 
     # Ops.
 
-    def _len(self, target: Any) -> Value:
-        return self._length(self._lists(target)[1])
+    def length_of(self, target: Any) -> Value:
+        return self.length(self.lists(target)[1])
 
     def _getitem(self, target: Any, index: Value) -> Value:
-        _, places, numbers = self._lists(target)
-        begin, count = self._at(places, index), self._at(numbers, index)
-        part = self._part(self._present(target), begin, count)
-        return self.numbers.read(self._form(target), part, self._natural("number of rows", count))
+        _, places, numbers = self.lists(target)
+        form = self._form(target)
+        if form.written:
+            index = self._position(target, index, "IndexError: list index out of range")
+        at = self.known_at if form.written else self.at
+        begin, count = at(places, index), at(numbers, index)
+        part = self.part(self.present(target), begin, count)
+        made = self.numbers.read(form, part, self.natural("number of rows", count))
+        self.nested.note(target, made, index if form.written else None)
+        return made
 
     def _append(self, target: Any, element: Value) -> Value:
-        self._put(self._lists(target), self.numbers.taken(self._form(target), element, target.cell))
+        position = self.length_of(target) if self._form(target).written else None
+        self._put(self.lists(target), self.numbers.taken(self._form(target), element, target.cell))
+        self.nested.note(target, element, position)
         return target
 
     def _extend(self, target: Any, other: Any) -> None:
@@ -233,8 +252,8 @@ class RaggedLists:
         if other_rows is None:
             return
         self.numbers.share(target, other)
-        rows, places, numbers = self._lists(target)
-        value = self._rows(target)
+        rows, places, numbers = self.lists(target)
+        value = self.rows(target)
         if value is None:
             value = promote(self.state, (), common_element(self.state, [other_rows]), kept=_LEAST)
         moved = self._moved(other_places, value.length)
@@ -246,8 +265,8 @@ class RaggedLists:
     def _parts_of(self, other: ListRef) -> tuple[DynamicListValue | None, ListRef, ListRef]:
         """The rows, places and numbers of a list, which may be one of tensors of equal lengths."""
         if self.is_in_parts(other):
-            _, places, numbers = self._lists(other)
-            return self._rows(other), places, numbers
+            _, places, numbers = self.lists(other)
+            return self.rows(other), places, numbers
         value: DynamicListValue = self.state.heap.contents[other.cell][0]  # type: ignore[assignment]
         if value.kind is not torch.Tensor or value.buffer.fake.dim() < 2:
             raise self.state.unsupported(
@@ -273,11 +292,12 @@ class RaggedLists:
         return made
 
     def _clear(self, target: Any) -> None:
-        for each in self._lists(target):
+        self.nested.forget(target)
+        for each in self.lists(target):
             self.containers.call("aten::clear", [each])
 
     def _copy(self, target: Any) -> Value:
-        lists = (self.containers.call("aten::copy", [each])[0] for each in self._lists(target))
+        lists = (self.containers.call("aten::copy", [each])[0] for each in self.lists(target))
         made = self._made(self._form(target), *lists)
         self.numbers.share(target, made)
         return made
@@ -287,14 +307,14 @@ class RaggedLists:
             raise self.state.unsupported(
                 "a step in a slice of a list of tensors of different lengths; take its elements in a loop"
             )
-        _, *ints = self._lists(target)
+        _, *ints = self.lists(target)
         places, numbers = (self.containers.call("aten::slice", [each, start, end, step])[0] for each in ints)
-        value = self._rows(target)
+        value = self.rows(target)
         if value is None:
             return self._made(self._form(target), *(self.containers.new_list([]) for _ in range(3)))
         first, last = self._span(places, numbers)  # type: ignore[arg-type]
-        count = self._natural("number of rows", self._emit("sub", [last, first]))
-        rows = DynamicListValue(self._part(value, first, count), count, torch.Tensor)
+        count = self.natural("number of rows", self._emit("sub", [last, first]))
+        rows = DynamicListValue(self.part(value, first, count), count, torch.Tensor)
         moved = self._moved(places, self._emit("neg", [first]))  # type: ignore[arg-type]
         made = self._made(self._form(target), self.containers.new_list([rows]), moved, numbers)
         self.numbers.share(target, made)
@@ -309,63 +329,68 @@ class RaggedLists:
         element = self.numbers.taken(self._form(target), element, target.cell)
         self._like(element)
         position = self._position(target, index, "IndexError: list assignment index out of range")
-        self._replace(target, position, _ONE, element)
+        self._changed(target, position, _ONE, element)
         return target
 
     def _insert(self, target: Any, index: Value, element: Value) -> None:
         element = self.numbers.taken(self._form(target), element, target.cell)
         self._like(element)
-        if self._rows(target) is None:
+        if self.rows(target) is None:
             self._append(target, element)
             return
-        numbers = self._ints(self._lists(target)[2])
-        self._replace(target, self.growing.clamped(numbers, index, _ZERO), _ZERO, element)
+        numbers = self.ints(self.lists(target)[2])
+        self._changed(target, self.growing.clamped(numbers, index, _ZERO), _ZERO, element)
 
     def _pop(self, target: Any, index: Value = _LAST) -> Value:
-        rows, places, numbers = self._lists(target)
+        rows, places, numbers = self.lists(target)
         if not isinstance(index, ConstValue) or index.value != -1:
             position = self._position(target, index, "IndexError: pop index out of range")
             element = self._getitem(target, position)
-            self._replace(target, position, _ONE, None)
+            self._changed(target, position, _ONE, None)
             return element
-        if self._rows(target) is None:
+        if self.rows(target) is None:
             raise ProgramRaises("IndexError: pop from empty list")
         element = self._getitem(target, index)
+        self.nested.forget(target)
         (start,) = self.containers.call("aten::pop", [places, index])
         self.containers.call("aten::pop", [numbers, index])
-        self.containers.store(rows, (DynamicListValue(self._present(target).buffer, start, torch.Tensor),), "pop")
+        self.containers.store(rows, (DynamicListValue(self.present(target).buffer, start, torch.Tensor),), "pop")
         return element
 
     def _delete(self, target: Any, index: Value) -> None:
         position = self._position(target, index, "IndexError: list assignment index out of range")
-        self._replace(target, position, _ONE, None)
+        self._changed(target, position, _ONE, None)
 
     def _position(self, target: Any, index: Value, message: str) -> Value:
         """An index counted from the start, checked."""
-        if self._rows(target) is None:
+        if self.rows(target) is None:
             raise ProgramRaises(message)
-        return self.growing.position(self._ints(self._lists(target)[2]), index)
+        return self.growing.position(self.ints(self.lists(target)[2]), index)
 
-    def _replace(self, target: Any, position: Value, old: Value, element: Value | None) -> None:
+    def _changed(self, target: Any, position: Value, old: Value, element: Value | None) -> None:
+        self.nested.forget(target)
+        self.replace_one(target, position, old, element)
+
+    def replace_one(self, target: Any, position: Value, old: Value, element: Value | None) -> None:
         """Put an element, or none, in the place of as many as `old` says, 0 or 1."""
-        emit, value = self._emit, self._present(target)
-        rows, places, numbers = self._lists(target)
+        emit, value = self._emit, self.present(target)
+        rows, places, numbers = self.lists(target)
         after = emit("add", [position, old])
         before, behind = ([_NONE, position], [after, _NONE])
         if old is _ONE:
-            found = self._at(places, position)
+            found = self.at(places, position)
         else:
-            inside = emit("lt", [position, self._length(numbers)])
-            (found,) = self._either(inside, lambda: [self._at(places, position)], [value.length])
-        begin = self._natural("place of rows", found)
-        removed = self._at(numbers, position) if old is _ONE else _ZERO
+            inside = emit("lt", [position, self.length(numbers)])
+            (found,) = self._either(inside, lambda: [self.at(places, position)], [value.length])
+        begin = self.natural("place of rows", found)
+        removed = self.at(numbers, position) if old is _ONE else _ZERO
         number = _ZERO if element is None else self._symbolic(expr_of(element.fake.shape[0]))  # type: ignore[attr-defined]
         end, stop = emit("add", [begin, removed]), emit("add", [begin, number])
-        rest = self._natural("number of rows", emit("sub", [value.length, end]))
+        rest = self.natural("number of rows", emit("sub", [value.length, end]))
         total = emit("add", [stop, rest])
         like: list[Value | Element] = [value] if element is None else [value, self._like(element)]
         made = promote(self.state, (), common_element(self.state, like), capacity=_expr(total))
-        pieces = [(self._part(value, _ZERO, begin), _ZERO, begin), (self._part(value, end, rest), stop, total)]
+        pieces = [(self.part(value, _ZERO, begin), _ZERO, begin), (self.part(value, end, rest), stop, total)]
         for piece in pieces if element is None else [*pieces, (element, begin, stop)]:
             made = DynamicListValue(self._with_rows(made, *piece), total, torch.Tensor)
         moved = {id(places): emit("sub", [number, removed]), id(numbers): _ZERO}
@@ -379,49 +404,9 @@ class RaggedLists:
             self.containers.store(each, self.state.heap.contents[left.cell], "setitem")  # type: ignore[attr-defined]
         self._store_rows(rows, made.buffer, total)
 
-    # Tensors made of lists.
-
-    def _cat(self, target: Any, dim: Value = _ZERO) -> Value:
-        value = self._not_empty(target, "ValueError: torch.cat(): expected a non-empty list of Tensors")
-        if self.state.dim(dim, value.buffer.fake.dim()) == 0:
-            return self.growing.stacked(value)
-        alike = "RuntimeError: Sizes of tensors must match except in the dimension of cat"
-        return self.growing.concatenated(self._equal(target, value, alike), dim)
-
-    def _stack(self, target: Any, dim: Value = _ZERO) -> Value:
-        value = self._not_empty(target, "RuntimeError: stack expects a non-empty TensorList")
-        along = self.state.dim(dim, value.buffer.fake.dim() + 1)
-        alike = "RuntimeError: stack expects each tensor to be equal size"
-        return self.growing.stacked(self._equal(target, value, alike), along)
-
-    def _not_empty(self, target: Any, message: str) -> DynamicListValue:
-        """All rows of a list that is checked to have elements."""
-        value = self._rows(target)
-        if value is None:
-            raise ProgramRaises(message)
-        self.growing.scalars.require(self._emit("gt", [self._len(target), _ZERO]), message)
-        return value
-
-    def _equal(self, target: Any, value: DynamicListValue, message: str) -> DynamicListValue:
-        """Emit the list, which has elements, as one of tensors of equal lengths, which is checked."""
-        tensors, scalars, numbers = self.growing.tensors, self.growing.scalars, self._lists(target)[2]
-        count, number = self._length(numbers), self._natural("number of rows", self._at(numbers, _ZERO))
-        (same,) = tensors.call_arguments(torch.ops.aten.eq.Scalar, [self.growing.rows(self._ints(numbers)), number])
-        (every,) = tensors.call_arguments(torch.ops.aten.all.default, [same])
-        scalars.require(scalars.item(every, bool), message)
-        rows = self._part(value, _ZERO, self._emit("mul", [count, number]))
-        fake, symbols = rows.fake, self.state.symbols
-        with symbols.mode, symbols.transaction():
-            sizes = [symbols.to_symint(_expr(each)) for each in (count, number)]
-            strides = (sizes[1] * fake.stride()[0], *fake.stride())
-            out = fake.as_strided((*sizes, *fake.shape[1:]), strides, fake.storage_offset())
-        shape = [count, number, *(self._symbolic(expr_of(size)) for size in fake.shape[1:])]
-        view: Any = tensors.views.view(torch.ops.aten.view.default, [rows, shape], out, rows)
-        return DynamicListValue(view, count, torch.Tensor)
-
 
 _METHODS = {
-    "len": "_len",
+    "len": "length_of",
     "getitem": "_getitem",
     "append": "_append",
     "extend": "_extend",
@@ -436,10 +421,6 @@ _METHODS = {
     "pop": "_pop",
     "reverse": "_reverse",
     "Delete": "_delete",
-    "cat": "_cat",
-    "concat": "_cat",
-    "concatenate": "_cat",
-    "stack": "_stack",
 }
 
 

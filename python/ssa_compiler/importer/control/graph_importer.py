@@ -64,7 +64,15 @@ class GraphImporter(Operators):
     """Imports the nodes of a graph: `prim` nodes here, one method for each kind, and operators."""
 
     def _node(self, node: Any) -> list[Value]:
-        kind, inputs = node.kind(), list(node.inputs())
+        kind = node.kind()
+        if not self.state.heap.origins or kind in ("prim::If", "prim::Loop"):
+            return self._one_node(node, kind)
+        found = [self._environments[-1].get(value.debugName(), NONE) for value in node.inputs()]
+        with self.containers.ragged_lists.nested.up_to_date(found):
+            return self._one_node(node, kind)
+
+    def _one_node(self, node: Any, kind: str) -> list[Value]:
+        inputs = list(node.inputs())
         if kind in _PASSING_ON:
             return super()._node(node)
         for name in (value.debugName() for value in inputs[: 1 if kind in _OF_THE_FIRST else None]):

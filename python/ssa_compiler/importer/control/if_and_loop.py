@@ -31,6 +31,7 @@ from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import NONE, ConstValue, OptionalValue, ScalarValue, Site, Value
 from .dict_loops import KeyLoop
+from .join_owners import unshared
 from .loop_forecast import forecast
 from .loop_lists import LoopLists
 from .loop_pass import FOREVER, Heap, LoopParts, LoopPass, same_contents
@@ -212,10 +213,15 @@ class Control:
                 in_parts(state, cell, either, {**first.heap, **second.heap})
         values_first = [*first.outputs, *(value_of(first.heap[cell]) for cell in changed)]
         values_second = [*second.outputs, *(value_of(second.heap[cell]) for cell in changed)]
-        joined = [
-            join(state, abstract(a), abstract(b), "if", first.heap, second.heap)
-            for a, b in zip(values_first, values_second)
-        ]
+        for branch, values in ((first, values_first), (second, values_second)):
+            state.heap.unshared |= unshared(state, values, branch.heap, before)
+        try:
+            joined = [
+                join(state, abstract(a), abstract(b), "if", first.heap, second.heap)
+                for a, b in zip(values_first, values_second)
+            ]
+        finally:
+            state.heap.unshared.clear()
         state.heap.contents = {**first.heap, **second.heap, **before}
         for branch, values in ((first, values_first), (second, values_second)):
             outer, emitter.scope = emitter.scope, branch.scope

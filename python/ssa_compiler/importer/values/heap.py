@@ -10,9 +10,9 @@ from ...abi.results import Step
 from ...errors import SourceLocation
 from .dict_items import Items
 from .plan import Form
-from .values import ConstValue, Site, Value
+from .values import ConstValue, ListRef, Site, Value
 
-__all__ = ["ANOTHER", "DYNAMIC", "EITHER", "TUPLE", "UNKNOWN", "CallerContainer", "Heap", "View"]
+__all__ = ["ANOTHER", "DYNAMIC", "EITHER", "TUPLE", "UNKNOWN", "CallerContainer", "Heap", "Origin", "View"]
 
 ANOTHER = -1
 """An object that is no argument of `@main`."""
@@ -59,6 +59,21 @@ class View:
     kind: str
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Of which list in parts a list is an element.
+
+    Attributes:
+        owner: that list.
+        position: the place, counted from the start; None if it is not known.
+        rows: what the rows were when it was read, as an object.
+    """
+
+    owner: ListRef
+    position: Value | None
+    rows: Any
+
+
 class Heap:
     """Containers by cell; a cell is named by the place in the program that made it.
 
@@ -79,8 +94,12 @@ class Heap:
         nested: what the numbers are that lists in a list hold, where TorchScript says so.
         copied: lists of numbers that are in lists in parts, which hold copies of them, and lists in parts of which
             elements are in others as well; whether one may have an element twice.
+        origins: lists of numbers that are elements of lists in parts.
+        lost: lists in parts whose elements may have names of which it is not known which element they are.
         numbers: what numbers say which of several containers one is, by cell.
         frozen: cells whose identity was lost at a join; changing them is rejected.
+        unshared: cells of which the value that a join makes is the one name left.
+        joined: for a cell that a join has made and that is no copy, those that it is.
         object_number: which object a value is: the number of an argument of `@main`, `ANOTHER` for any other.
     """
 
@@ -96,8 +115,12 @@ class Heap:
         self.places: dict[Site, SourceLocation | None] = {}
         self.nested: dict[Site, type] = {}
         self.copied: dict[Site, bool] = {}
+        self.origins: dict[Site, Origin] = {}
+        self.lost: set[Site] = set()
         self.numbers: dict[Site, int] = {}
         self.frozen: set[Site] = set()
+        self.unshared: set[Site] = set()
+        self.joined: dict[Site, tuple[Site, ...]] = {}
         self.object_number: Callable[[Value], int] = lambda value: ANOTHER
         self._chosen: dict[int, tuple[Value, Value]] = {}  # by identity: values, and which objects they are
 
@@ -113,6 +136,24 @@ class Heap:
         if ("source", cell) in self.contents:
             self.contents[("source", cell)] = self._numbers(elements)
         self.contents[cell] = elements if isinstance(elements, Items) else tuple(elements)
+
+    def is_stale(self, cell: Site, contents: Mapping[Site, tuple[Any, ...]]) -> bool:
+        """Whether a list that is an element of one in parts may have changed since it was read.
+
+        Args:
+            cell: the list.
+            contents: the contents of lists to look at.
+        """
+        origin = self.origins[cell]
+        if origin.position is None or origin.owner.cell not in contents:
+            return False
+        return contents[contents[origin.owner.cell][0].cell][0] is not origin.rows
+
+    def note_change(self, cell: Site, place: SourceLocation | None) -> None:
+        """Note that a container is changed here."""
+        self.places[cell] = place
+        for each in self.joined.get(cell, ()):
+            self.note_change(each, place)
 
     def later_keys(self, cell: Site) -> frozenset[Any]:
         """Return the keys that run-time values decide whether a dict has."""

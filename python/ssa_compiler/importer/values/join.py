@@ -219,9 +219,10 @@ def _rebuilt_elements(state: State, a: Elements, next_ssa: Callable[[], Any], si
 
 
 def _rebuilt_container(state: State, a: Elements, site: Site, elements: tuple[Value, ...]) -> ListRef | DictRef:
-    """A copy of the list, dict or object that control flow chose."""
+    """The list, dict or object that control flow chose, or a copy of it."""
     state.heap.contents[site] = of_marked(elements, a.keys) if a.kind is dict else elements
-    state.heap.frozen.add(site)
+    (state.heap.frozen.discard if a.cells else state.heap.frozen.add)(site)
+    state.heap.joined[site] = a.cells
     if a.kind is dict:
         if a.fields:
             state.heap.dict_classes[site] = a.fields[0]

@@ -112,7 +112,8 @@ class Elements(Abstract):
 
     The contents of a list whose length is dynamic are one element of kind `DynamicListValue`, whose own
     elements are the buffer and the length, and whose `type_name` is the kind of the list's elements. A dict of another
-    class than dict has that as its field (`Heap.dict_classes`).
+    class than dict has that as its field (`Heap.dict_classes`). `cells` are the containers that a join makes one of, if
+    nothing else has them; if they are empty, it makes a copy.
     """
 
     kind: type
@@ -120,6 +121,7 @@ class Elements(Abstract):
     fields: tuple[Any, ...] = ()
     type_name: str = ""
     keys: tuple[Any, ...] = ()
+    cells: tuple[Site, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -218,6 +218,13 @@ def _opened(state: State, a: Abstract, heaps: dict[Site, tuple[Value, ...]]) -> 
     if isinstance(a, Same) and isinstance(a.value, (ListRef, DictRef)):
         cell = a.value.cell
         state.heap.frozen.add(cell)
+        if cell in state.heap.origins:  # there will be a copy of it
+            state.heap.lost.add(state.heap.origins[cell].owner.cell)
+            if state.heap.is_stale(cell, heaps):
+                raise state.unsupported(
+                    "a list in a list of dynamic length, which has changed since it was read, or another list, as control flow "
+                    "decides; read it there"
+                )
         elements = tuple(abstract(value) for value in heaps[cell])
         kind = list if isinstance(a.value, ListRef) else dict
         type_name = a.value.type_name if isinstance(a.value, ObjectRef) else ""
@@ -225,11 +232,12 @@ def _opened(state: State, a: Abstract, heaps: dict[Site, tuple[Value, ...]]) -> 
         found = state.heap.dict_classes.get(cell)
         fields = () if found is None else (found,)
         form = state.heap.forms.get(cell)
+        own = (cell,) if cell in state.heap.unshared else ()
         if kind is dict:
             items = settled(heaps[cell])  # type: ignore[arg-type]
-            return Elements(kind, tuple(map(abstract, items)), fields, type_name, marked(items))
+            return Elements(kind, tuple(map(abstract, items)), fields, type_name, marked(items), own)
         keys = () if form is None else (replace(form, cell=None),)
-        return Elements(kind, elements, fields, type_name, keys)
+        return Elements(kind, elements, fields, type_name, keys, own)
     return a
 
 
@@ -314,7 +322,8 @@ def _join_elements(
     heap_b: dict[Site, tuple[Value, ...]],
 ) -> Abstract:
     """Combine two containers element by element; see `join`."""
-    a, b = _with_all_keys(state, a, b, what)
+    cells = a.cells + b.cells if a.cells and b.cells else ()
+    a, b = (replace(side, cells=cells) for side in _with_all_keys(state, a, b, what))
     alike = is_growing_abstract(a) is is_growing_abstract(b)
     if alike and a.kind is b.kind and len(a.elements) == len(b.elements) and a.keys == b.keys:
         if a.kind is tuple and (a.fields, a.type_name) != (b.fields, b.type_name):

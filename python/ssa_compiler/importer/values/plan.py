@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["REFERENCES", "SHARED", "UNROLLED", "AnotherPlan", "Form", "ImportPlan", "form_key"]
+__all__ = ["REFERENCES", "SHARED", "UNROLLED", "AnotherPlan", "Form", "ImportPlan", "form_key", "with_form"]
 
 UNROLLED = "unrolled"
 """`(UNROLLED, n)` stands in the path of a place for iteration n of a loop that is written out."""
@@ -30,6 +30,7 @@ class Form:
         type_name: their class.
         parts: whether a list of tensors is one of their rows, with the place and the number of those of each.
         numbers: what the elements are lists of, if they are no tensors: int, float or bool.
+        written: whether these lists are changed, so that it has to be known which they are.
     """
 
     cell: Any
@@ -38,6 +39,7 @@ class Form:
     type_name: str = ""
     parts: bool = False
     numbers: type | None = None
+    written: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cell", form_key(self.cell))
@@ -87,6 +89,11 @@ class ImportPlan:
     index_checks: bool = True
     kernels: bool = False
     unrolls: bool = False
+
+
+def with_form(forms: frozenset[Form], form: Form) -> frozenset[Form]:
+    """Return the decisions with another one, which may say more of a list than an earlier one."""
+    return (forms - {replace(form, written=False)}) | {form}
 
 
 class AnotherPlan(Exception):

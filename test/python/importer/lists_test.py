@@ -343,13 +343,6 @@ def nested_lists(x: Tensor, n: int) -> int:
     return len(a)
 
 
-def inserted_in_the_middle(x: Tensor, n: int) -> Tensor:
-    a = [x[0], x[1]]
-    for i in range(n):
-        a.insert(1, x[i])
-    return torch.stack(a)
-
-
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
@@ -357,7 +350,6 @@ def inserted_in_the_middle(x: Tensor, n: int) -> Tensor:
         (two_shapes, r"elements differ: f32 of shape \[12, 3\] and f32 of shape \[3\]"),
         (two_dtypes, r"elements differ: f32 of shape \[3\] and si64 of shape \[3\]"),
         (nested_lists, "tensors and numbers only"),
-        (inserted_in_the_middle, "insert anywhere but at the start"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

@@ -107,24 +107,6 @@ def replaced_list(x: Tensor, n: int):
     return a[0]
 
 
-@rejected(X, 2, says="pop or del anywhere but at the ends.*; stack it first")
-def pops_inside(x: Tensor, n: int):
-    items = [x, x]
-    for _ in range(n):
-        items.append(x)
-    items.pop(1)  # rejected
-    return items
-
-
-@rejected(X, 2, says="insert anywhere but at the start.*; build a new one")
-def inserts_inside(x: Tensor, n: int):
-    items = [x, x]
-    for _ in range(n):
-        items.append(x)
-    items.insert(1, x)  # rejected
-    return items
-
-
 @rejected(X, 2, says="a step in a slice of a list whose length depends on run-time values; stack it first")
 def steps(x: Tensor, n: int):
     items = [x, x]
@@ -415,11 +397,6 @@ def asks_for_contiguity(x: Tensor, k: int):
 )
 def tensor_for_number(x: Tensor):
     return divmod(x, 3)[0]  # rejected
-
-
-@rejected(X, [X, X + 1], says="which a dynamic index or key chooses, of a list or dict of tensors that is an argument")
-def replaces_in_list(x: Tensor, rows: list[Tensor]):
-    rows[int(x[0, 1])] = x  # rejected
 
 
 @rejected(X, 2, says="as_strided of the result of .* which aliases or copies depending on a run-time size; call")

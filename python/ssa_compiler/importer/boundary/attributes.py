@@ -9,6 +9,7 @@ import torch
 
 from ...abi.module_state import AttributeSpec, RebindingSpec
 from ...errors import UnsupportedProgramError
+from ..tensors.disjointness import provably_disjoint
 from ..values.dynamic_list_value import DynamicListValue
 from ..values.heap import Heap
 from ..values.modules import NO_TENSOR, Modules, NewObject
@@ -82,8 +83,9 @@ class Attributes:
         for number, (path, tensor) in enumerate(kept):
             if any(argument == tensor.ssa for argument in arguments) and not tensor.renewed:
                 continue  # the object itself
-            others = [other for _, other in kept[:number] if other.ssa != tensor.ssa]
-            if tensor.storages & own & storages.written or any(other.root is tensor.root for other in others):
+            others = [other for _, other in kept[:number] if other.ssa != tensor.ssa and other.root is tensor.root]
+            apart = all(provably_disjoint(self._state.symbols, tensor, other) for other in others)
+            if tensor.storages & own & storages.written or not apart:
                 held = self._modules.held[path]
                 cells = [("attribute", path), *([held.cell] if isinstance(held, (ListRef, DictRef)) else [])]
                 raise UnsupportedProgramError(

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from ..values.state import State
-from ..values.values import DictRef, ListRef, ScalarValue, Site, TensorValue, Value
+from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, Site, TensorValue, Value
 from .equal_views import EqualViews
 
 __all__ = ["ChosenElements"]
+
+
+Choose = Callable[[Value, Callable[[], list[Value]], Callable[[], list[Value]]], list[Value]]
 
 
 class ChosenElements:
     """Notes what was read at dynamic places.
 
     `items[k] += x` is three steps: it reads the element, writes into it, and puts it back. Which of several tensors an
-    element is only control flow knows, so a tensor that is put into a container of the caller's makes copies of the
-    others there; this one stays where it is.
+    element is only control flow knows; where it is put back it stays what it is. Of another tensor that is put into a
+    container of the caller's, ints say which object each element is then (`Heap.follow`).
     """
 
     def __init__(
@@ -47,19 +51,43 @@ class ChosenElements:
         Args:
             target, index: as of `read`.
             element: what is put there.
-        Raises:
-            UnsupportedOpError: it is another tensor, and the container is an argument or the module's.
         """
         contents, value = self._read.get((target.cell, index.ssa), (None, element))
-        if contents is self._state.heap.contents[target.cell] and _is_same(element, value):
-            return True
-        if target.cell in self._state.heap.caller_owned and isinstance(element, TensorValue):
-            raise self._state.unsupported_op(
-                "an assignment to an element, which a dynamic index or key chooses, of a list or dict of tensors that is an "
-                "argument or the module's; write into the tensor, as by items[i].copy_(x), or keep one tensor with a row "
-                "for each"
+        return contents is self._state.heap.contents[target.cell] and _is_same(element, value)
+
+    def replaced(
+        self, target: ListRef | DictRef, element: Value, here: Callable[[int], Value], choose: Choose
+    ) -> list[Value]:
+        """Return the elements of a container with another one at a dynamic place.
+
+        Args:
+            target: the container; if it is the caller's, it gets the objects that are there by then.
+            element: what is put there.
+            here: emits whether a place is that one.
+            choose: emits two alternatives under a dynamic condition.
+        """
+        heap = self._state.heap
+        elements, numbers = heap.contents[target.cell], heap.contents.get(("source", target.cell))
+        own = heap.number_of(element)
+        made = []
+        for place, before in enumerate(elements):
+            condition, other = here(place), own if numbers is None else numbers[place]
+            if isinstance(condition, ConstValue):
+                made.append(element if condition.value else before)
+                continue
+            value, number = (
+                (before, other)
+                if before is element
+                else choose(condition, lambda: [element, own], partial(_pair, before, other))
             )
-        return False
+            if numbers is not None and isinstance(value, TensorValue):
+                heap.note_chosen(value, number)
+            made.append(value)
+        return made
+
+
+def _pair(one: Value, other: Value) -> list[Value]:
+    return [one, other]
 
 
 def _is_same(one: Value, other: Value) -> bool:

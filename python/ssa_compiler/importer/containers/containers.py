@@ -314,11 +314,15 @@ class Containers:
         """`target[index] = element` at a dynamic position."""
         if self.chosen.is_put_back(target, index, element):
             return target
-        apart = target.cell in self.state.heap.caller_owned and all(map(is_scalar, [element, *elements]))
+        apart = target.cell in self.state.heap.caller_owned
         if not apart and len(elements) <= _MOST_APART:  # of what is no tensor or number there is no buffer
             apart = not all(isinstance(each, TensorValue) or is_scalar(each) for each in (element, *elements))
         if apart:
-            self.store(target, self.values.replaced_at(index, element, elements), "setitem")
+            values, count = self.values, len(elements)
+            values.require(values.between(index, -count, count), "IndexError: list assignment index out of range")
+            places: Callable[[int], Value] = lambda place: values.is_one_of(index, (place, place - count))  # noqa: E731
+            made = self.chosen.replaced(target, element, places, values.choose)
+            self.store(target, made, "setitem")
             return target
         changed, _ = self.growing.set_item((), self.growing.lifted(elements, element), index, element)
         self.store(target, (changed,), "setitem")

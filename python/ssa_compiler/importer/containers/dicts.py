@@ -211,9 +211,11 @@ class Dicts:
             self.containers.values.require(known[0], f"{program_error_name(UnsupportedProgramError)}: {text}")
             if isinstance(known[1], ScalarValue) and self.containers.chosen.is_put_back(target, known[1], element):
                 return
-            numbered, replaced = enumerate(self._elements(target)), self.containers.values.replaced
-            parts = [replaced(known[1], [ConstValue(number)], element, part) for number, part in numbered]
-            self.containers.store(target, parts, "dict setitem")
+            values = self.containers.values
+            here: Any = lambda place: values.is_one_of(known[1], (place,))  # noqa: E731
+            self.containers.store(
+                target, self.containers.chosen.replaced(target, element, here, values.choose), "dict setitem"
+            )
             return
         position, items = self._position(target, key), self._slots(target)
         if position is not None and items.keys[position] in items.later and is_absent(items[position]):

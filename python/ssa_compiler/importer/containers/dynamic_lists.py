@@ -155,12 +155,12 @@ class DynamicLists:
 
     # Elements.
 
-    def position(self, value: DynamicListValue, index: Value) -> Value:
+    def position(self, value: DynamicListValue, index: Value, message: str = _OUT_OF_RANGE) -> Value:
         """Emit an index counted from the start, checked."""
         state, length = self.state, _expr(value.length)
         expr = _expr(index)
-        state.check(sympy.Lt(expr, length), _OUT_OF_RANGE)
-        state.check(sympy.Ge(expr, -length), _OUT_OF_RANGE)
+        state.check(sympy.Lt(expr, length), message)
+        state.check(sympy.Ge(expr, -length), message)
         low = state.symbols.known(sympy.Ge(expr, 0))
         if low:
             return index
@@ -286,9 +286,8 @@ class DynamicLists:
     ) -> tuple[DynamicListValue | None, Value | None]:
         place = index.value if isinstance(index, ConstValue) else None
         if place not in (0, -1):
-            raise self.state.unsupported(
-                "pop or del anywhere but at the ends of a list whose length depends on run-time values; stack it first"
-            )
+            position = self.position(value, index, "IndexError: pop index out of range")
+            return self._without(value, position), self.row(value, position)
         self.state.check(sympy.Gt(_expr(value.length), 0), "IndexError: pop from empty list")
         last = self.scalars.emit("sub", [value.length, _ONE])
         if place == 0:
@@ -296,24 +295,51 @@ class DynamicLists:
             return DynamicListValue(rolled(self.state, value, -1), last, value.kind), element
         return DynamicListValue(value.buffer, last, value.kind), self.row(value, last)
 
+    def _without(self, value: DynamicListValue, position: Value) -> DynamicListValue:
+        """Emit the list without the element at a position that exists."""
+        emit = self.scalars.emit
+        following, last = emit("add", [position, _ONE]), emit("sub", [value.length, _ONE])
+        tail = self._tail(value, following)
+        return DynamicListValue(put_rows(self.state, value, tail, _expr(position), _expr(last)), last, value.kind)
+
+    def _tail(self, value: DynamicListValue, start: Value) -> TensorValue:
+        """A copy of the rows from one on; the list has as many."""
+        rows = self.rows(value, self._natural(start), self._natural(value.length))
+        return self.tensors.call_arguments(torch.ops.aten.clone.default, [rows, ConstValue(None)])[0]
+
+    def _natural(self, number: Value) -> Value:
+        """An int that is not negative, however the bounds of its symbol."""
+        if not isinstance(number, ScalarValue):
+            return number
+        symbol = self.state.symbols.integer(("row", number.sym.node.expr), low=0)
+        if self.state.emitter.scope.definition(symbol.node.expr) is None:
+            self.state.emitter.define(symbol.node.expr, lambda: number.ssa)
+        return self._number(symbol.node.expr)
+
     def _insert(
         self, cell: Site, value: DynamicListValue, index: Value, element: Value
     ) -> tuple[DynamicListValue | None, Value | None]:
-        if not (isinstance(index, ConstValue) and index.value == 0):
-            raise self.state.unsupported(
-                "insert anywhere but at the start of a list whose length depends on run-time values; build a new one"
-            )
         self.capacity.add(cell, 1)
         more = self.scalars.emit("add", [value.length, _ONE])
         if cell not in self.capacity.reserved:
             value = self.reserve(value, more)
+        if not (isinstance(index, ConstValue) and index.value == 0):
+            position = self.clamped(value, index, _ZERO)
+            begin, tail = self.scalars.emit("add", [position, _ONE]), self._tail(value, position)
+            moved = DynamicListValue(
+                put_rows(self.state, value, tail, _expr(begin), _expr(more)), value.length, value.kind
+            )
+            return DynamicListValue(put(self.state, moved, element, position), more, value.kind), None
         moved = DynamicListValue(rolled(self.state, value, 1), value.length, value.kind)
         return DynamicListValue(put(self.state, moved, element, _ZERO), more, value.kind), None
 
     def _Delete(
         self, cell: Site, value: DynamicListValue, index: Value
     ) -> tuple[DynamicListValue | None, Value | None]:
-        return self._pop(cell, value, index)[0], None
+        if isinstance(index, ConstValue) and index.value in (0, -1):
+            return self._pop(cell, value, index)[0], None
+        message = "IndexError: list assignment index out of range"
+        return self._without(value, self.position(value, index, message)), None
 
     def _clear(self, cell: Site, value: DynamicListValue) -> tuple[DynamicListValue | None, Value | None]:
         return DynamicListValue(value.buffer, _ZERO, value.kind), None

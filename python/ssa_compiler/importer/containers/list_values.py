@@ -186,14 +186,9 @@ class ListValues:
         here = self._any([self.scalars.emit("eq", [index, place]) for place in places])
         return self._select(here, element, before)
 
-    def replaced_at(self, index: Value, element: Value, elements: Sequence[Value]) -> list[Value]:
-        """Return the elements of a list with another one at a dynamic place, which is checked."""
-        count = len(elements)
-        self.require(self.between(index, -count, count), "IndexError: list assignment index out of range")
-        return [
-            self.replaced(index, [ConstValue(place), ConstValue(place - count)], element, before)
-            for place, before in enumerate(elements)
-        ]
+    def is_one_of(self, index: Value, places: Sequence[int]) -> Value:
+        """Return whether an index is one of some places."""
+        return self._any([self.scalars.emit("eq", [index, ConstValue(place)]) for place in places])
 
     def repeated(self, elements: tuple[Value, ...], times: int) -> tuple[Value, ...]:
         """`elements * times`."""

@@ -163,14 +163,18 @@ class Heap:
         """Note which object a value is, of those that a container that is followed holds."""
         self._chosen[id(value)] = value, number
 
+    def number_of(self, value: Value) -> Value:
+        """Return which object a value is."""
+        found = self._chosen.get(id(value))
+        return ConstValue(self.object_number(value)) if found is None else found[1]
+
     def _numbers(self, elements: Sequence[Value]) -> tuple[Value, ...]:
         """Ints that say which objects values are; of what control flow chose those of the container that held it."""
         for source, numbers in self.contents.items():
             if source[0] == "source" and source[1] in self.caller_owned and source[1] in self.contents:
                 for value, number in zip(self.contents[source[1]], numbers):
                     self._chosen[id(value)] = value, number
-        known = ((value, self._chosen.get(id(value))) for value in elements)
-        made = [ConstValue(self.object_number(value)) if found is None else found[1] for value, found in known]
+        made = [self.number_of(value) for value in elements]
         return Items(made, elements.keys, elements.later) if isinstance(elements, Items) else tuple(made)
 
     def number(self, cell: Site) -> int:

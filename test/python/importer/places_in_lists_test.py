@@ -61,6 +61,31 @@ def test_what_is_removed_is_the_object_that_was_put_there():
         check(written, (X, 2, 1))
 
 
+def sizes(x, k):
+    shape, counts = [1, 1, 1], [0.5] * 3
+    shape[int(k)] = 3
+    for i in range(k.numel() + 100):
+        counts[(int(k) + i) % 3] += 1.5
+    return x.view(shape) * 2, torch.tensor(counts) + sum(counts)
+
+
+def test_a_list_of_known_length_is_an_operand():
+    check(sizes, *((X, torch.tensor(k)) for k in (0, 1, 2)))
+
+
+def of_any_rank(points, idx):
+    view, repeated = list(idx.shape), list(idx.shape)
+    view[1:] = [1] * (len(view) - 1)
+    repeated[:1] = [1]
+    batch = torch.arange(points.shape[0]).view(view).repeat(repeated)
+    return points[batch, idx, :]
+
+
+def test_slices_of_shapes_are_assigned():
+    calls = [(torch.randn(2, 5, 3), torch.randint(0, 5, shape)) for shape in ((2,), (2, 4), (2, 4, 3))]
+    check_other(of_any_rank, lambda program: ssa_compiler.compile(program, calls[0], cache=False), calls, "compiled")
+
+
 class Tracks(nn.Module):
     """Lists and dicts of tensors, whose elements are replaced at places that the run decides."""
 

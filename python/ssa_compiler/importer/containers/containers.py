@@ -105,6 +105,8 @@ class Containers:
             )
         if value.cell in self.state.heap.forms and not self._formed(value).is_growing(value):
             return self._formed(value).elements(value)
+        if (known := self.growing.known_numbers(self.state.heap.contents[value.cell])) is not None:
+            return known
         if self.is_growing(value) or value.cell in self.state.heap.forms:
             raise self.state.unsupported_op(
                 f"{self.state.locations.kind} on a list whose length depends on run-time values; stack it first"

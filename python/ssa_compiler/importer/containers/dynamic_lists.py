@@ -8,8 +8,7 @@ there is none.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sympy
@@ -34,55 +33,16 @@ from ..values.dynamic_list_value import (
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, ListRef, ScalarValue, Site, TensorValue, Value
+from .reserved_capacity import ReservedCapacity
 
-__all__ = ["DynamicLists", "ReservedCapacity"]
+__all__ = ["DynamicLists"]
 
 _ZERO, _ONE, _LAST = ConstValue(0), ConstValue(1), ConstValue(-1)
 _OUT_OF_RANGE = "IndexError: list index out of range"
+_MOST_READ = 16  # numbers of a buffer that are read one by one
 _LEAST = 4  # rows of a buffer whose final size is not known
 
 Choose = Callable[[Value, Callable[[], list[Value]], Callable[[], list[Value]]], list[Value]]
-
-
-class ReservedCapacity:
-    """Counts what may be appended to each list, so that loops can reserve capacity for it.
-
-    Attributes:
-        added: how many elements each list may have got since the start of the loop body that is being imported;
-            infinite if that depends on run-time values.
-        reserved: the lists that have capacity for all that this body appends to them.
-    """
-
-    def __init__(self) -> None:
-        self.added: dict[Site, float] = {}
-        self.reserved: frozenset[Site] = frozenset()
-
-    def add(self, cell: Site, count: float) -> None:
-        """Note that a list has got elements."""
-        self.added[cell] = self.added.get(cell, 0) + count
-
-    @contextmanager
-    def body(self, reserved: frozenset[Site]) -> Iterator[dict[Site, float]]:
-        """Import a loop's body; yields its own counts, which are there at the end."""
-        outer = self.added, self.reserved
-        self.added, self.reserved = {}, reserved
-        counted: dict[Site, float] = {}
-        try:
-            yield counted
-        finally:
-            counted.update(self.added)
-            self.added, self.reserved = outer
-
-    def either(self, first: dict[Site, float], second: dict[Site, float]) -> None:
-        """Note that one of two branches has run, which counted `first` and `second`."""
-        self.added = {cell: max(first.get(cell, 0), second.get(cell, 0)) for cell in {**first, **second}}
-
-    def repeated(self, body: dict[Site, float], trip: Value, known: bool) -> None:
-        """Note that a loop has run, whose body counted `body`."""
-        for cell, count in body.items():
-            constant = trip.value if known and isinstance(trip, ConstValue) else math.inf
-            if count:
-                self.add(cell, count * constant)
 
 
 class DynamicLists:
@@ -102,6 +62,7 @@ class DynamicLists:
         """
         self.state, self.tensors, self.scalars, self.choose = state, tensors, scalars, choose
         self.capacity = ReservedCapacity()
+        tensors.known_numbers = self.known_numbers
 
     def method(self, name: str) -> Callable[..., tuple[DynamicListValue | None, Value | None]] | None:
         """Return what implements `append`, ...; None if nothing does."""
@@ -187,6 +148,19 @@ class DynamicLists:
             out = fake.as_strided(fake.shape[1:], fake.stride()[1:], offset)
         row = self.tensors.views.select(value.buffer, 0, position, out)
         return row if value.kind is torch.Tensor else self.scalars.item(row, value.kind)
+
+    def known_numbers(self, contents: Sequence[Value]) -> tuple[Value, ...] | None:
+        """Return the numbers in a list of known length that has a buffer, as it is changed at dynamic places.
+
+        Returns:
+            None if it is another list.
+        """
+        value = contents[0] if is_growing(contents) else None
+        if not isinstance(value, DynamicListValue) or value.kind is torch.Tensor:
+            return None
+        if not isinstance(value.length, ConstValue) or value.length.value > _MOST_READ:
+            return None
+        return tuple(self.row(value, ConstValue(place)) for place in range(value.length.value))
 
     def rows(self, value: DynamicListValue, start: Value = _ZERO, end: Value | None = None) -> TensorValue:
         """Emit the elements from `start` up to `end` as one tensor, a view of the buffer."""

@@ -130,14 +130,14 @@ class Assignments:
     def _assign_slice(self, target: ast.Subscript, owner: Result, result: Result, node: ast.AST) -> list[ast.stmt]:
         """`items[a:b] = values`, of as many values as there are elements."""
         items, values = self.expressions.named(owner, node), self.expressions.named(result, node)
-        numbers, name = self.scope.name(), self.scope.name()
+        numbers, name, other = self.scope.name(), self.scope.name(), self.scope.name()
         part = ast.unparse(target.slice)
         error = self.scope.program.constant_name(UnsupportedProgramError)
         text = (
             f"{numbers} = [{name} for {name} in range(len({items.id}))][{part}]\n"
             f"if len({numbers}) != len({values.id}):\n"
             f"    raise {error}('unsupported: a slice of a list that is assigned another number of elements')\n"
-            f"for {name} in range(len({numbers})):\n    {items.id}[{numbers}[{name}]] = {values.id}[{name}]"
+            f"for {name}, {other} in zip({numbers}, {values.id}):\n    {items.id}[{name}] = {other}"
         )
         return [each for statement in parsed_at(text, node) for each in self.statement(statement)]
 

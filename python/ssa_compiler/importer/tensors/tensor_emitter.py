@@ -28,9 +28,11 @@ class TensorEmitter(ABC):
 
     Attributes:
         literal: makes a tensor of known contents.
+        known_numbers: returns the numbers in a list that has a buffer and a known length; None of others.
     """
 
     literal: Callable[[torch.Tensor], TensorValue]
+    known_numbers: Callable[[Sequence[Value]], Sequence[Value] | None]
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -41,7 +43,8 @@ class TensorEmitter(ABC):
     def argument(self, value: Value) -> Argument:
         """Open lists and tuples of an op's argument."""
         if isinstance(value, (ListRef, DictRef)):
-            return [self.argument(element) for element in self.state.heap.contents[value.cell]]
+            contents = self.state.heap.contents[value.cell]
+            return [self.argument(element) for element in self.known_numbers(contents) or contents]
         if isinstance(value, TupleValue):
             return [self.argument(element) for element in value.elements]
         return value

@@ -21,7 +21,7 @@ from ..containers.later_keys import Visit
 from ..containers.list_forms import in_columns, in_parts
 from ..tensors.scalar_ops import ScalarOps
 from ..values.diagnostics import OtherForm, ProgramRaises, Unjoinable
-from ..values.dict_items import Items, contents_of, value_of
+from ..values.dict_items import contents_of, value_of
 from ..values.dynamic_list_value import is_growing
 from ..values.join import operands, rebuild, types
 from ..values.lattice import Abstract, AnyScalar, AnyTensor, abstract
@@ -29,12 +29,13 @@ from ..values.lattice_join import join
 from ..values.plan import UNROLLED
 from ..values.state import State
 from ..values.symbols import expr_of
-from ..values.values import NONE, ConstValue, OptionalValue, ScalarValue, Site, Value
+from ..values.values import ConstValue, ScalarValue, Site, Value
 from .dict_loops import KeyLoop
 from .join_owners import unshared
 from .loop_forecast import forecast
 from .loop_lists import LoopLists
 from .loop_pass import FOREVER, Heap, LoopParts, LoopPass, same_contents
+from .refinement import refined, refined_contents
 
 __all__ = ["Control", "Iteration"]
 
@@ -139,8 +140,8 @@ class Control:
             counts.append(capacity.added)
         first, second = branches
         fact = expr_of(condition.sym)
-        first.outputs = [_refined(value, fact) for value in first.outputs]
-        second.outputs = [_refined(value, sympy.Not(fact)) for value in second.outputs]
+        first.outputs = [refined(value, fact) for value in first.outputs]
+        second.outputs = [refined(value, sympy.Not(fact)) for value in second.outputs]
         capacity.added = added
         if first.raises is not None or second.raises is not None:
             self._keep_raising(condition, draft, branches)
@@ -204,7 +205,7 @@ class Control:
         changed = [cell for cell in before if not same_contents(first.heap[cell], second.heap[cell])]
         fact = expr_of(condition.sym)
         for branch, known in ((first, fact), (second, sympy.Not(fact))):
-            branch.heap |= {cell: _refined_contents(branch.heap[cell], known) for cell in changed}
+            branch.heap |= {cell: refined_contents(branch.heap[cell], known) for cell in changed}
         for cell in changed:
             either = [*first.heap[cell], *second.heap[cell]]
             if len(first.heap[cell]) != len(second.heap[cell]):
@@ -434,20 +435,3 @@ def _is_seen(block: Any) -> bool:
         or any(_is_seen(inner) for region in op.regions for inner in region.blocks)
         for op in ops
     )
-
-
-def _refined(value: Value, fact: Any) -> Value:
-    """What a value that may be None is where something holds: `y if x is not None else x` is never x."""
-    if not isinstance(value, OptionalValue):
-        return value
-    present = expr_of(value.present.sym)
-    if present == fact:
-        return value.value
-    return NONE if present == sympy.Not(fact) else value
-
-
-def _refined_contents(contents: tuple[Value, ...], fact: Any) -> tuple[Value, ...]:
-    """What a dict holds where something holds: `if "k" not in d: d["k"] = x` sets a key that the other path has."""
-    if not isinstance(contents, Items) or not contents.later:
-        return contents
-    return Items([_refined(element, fact) for element in contents], contents.keys, contents.later)

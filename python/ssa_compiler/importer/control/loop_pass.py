@@ -170,7 +170,7 @@ class LoopPass:
 
     def _check_keys(self, a: Abstract, b: Abstract) -> None:
         """Reject a dict that gets keys in a loop which is better written out: then they are known."""
-        if self.lists.unroll and has_later_keys(b) and not has_later_keys(a):
+        if has_later_keys(b) and not has_later_keys(a) and self.lists.better_unrolled():
             raise LengthChanges("unsupported: a dict that changes its keys", location=self.state.locations.user())
 
     def _writes_seen_at_the_head(self) -> set[Site]:

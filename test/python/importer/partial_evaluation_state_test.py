@@ -372,3 +372,29 @@ class KeepsADict(Sampling):
 def test_other_attributes_that_are_not_there_are_rejected():
     with pytest.raises(errors.ScriptError, match="kept, an attribute that a Solver does not have yet"):
         ssa_compiler.compile(KeepsADict(), (X, 1))
+
+
+class Pair:
+    def __init__(self):
+        self.low: list[float] = []
+        self.high = [1.0]
+        self.count = 0
+
+
+class SideBySide(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pair = Pair()
+
+    def forward(self, x):
+        for v in x.tolist():
+            low, high = self.pair.low, self.pair.high
+            low.append(v)
+            high[0], self.pair.count = high[0] + v, self.pair.count + 1
+            if len(low) > 2:
+                low.sort()
+        return x * len(self.pair.low) + self.pair.high[0]
+
+
+def test_lists_that_get_names_side_by_side():
+    agree(SideBySide, (X,), (-X,), (X[:0],), (X,))

@@ -68,6 +68,8 @@ class Assignments:
             raise NotCompiledError("an iterator that is a value")
         if isinstance(node.value, ast.GeneratorExp):
             node.value.is_consumed = True  # type: ignore[attr-defined]
+        if (parts := self._side_by_side(node)) is not None:
+            return parts
         result = numbers_of(self.scope, self.expressions.evaluate(node.value), node)
         if len(node.targets) > 1:
             name = self.expressions.named(result, node)
@@ -227,6 +229,19 @@ class Assignments:
             else:
                 pairs.append((part, self._held(group, out, node) if len(elements) > 1 else group))
         return [*out, *(made for part, each in pairs for made in self.assign(part, each, node))]
+
+    def _side_by_side(self, node: ast.Assign) -> list[ast.stmt] | None:
+        """`a, b = self.a, self.b`: no tuple is made, and each name means what its value is; None for anything else."""
+        (target, *others), value = node.targets, node.value
+        displays = (ast.Tuple, ast.List)
+        if others or not isinstance(target, displays) or not isinstance(value, displays):
+            return None
+        if len(target.elts) != len(value.elts):
+            return None
+        if any(isinstance(part, (ast.Starred, ast.Tuple, ast.List)) for part in (*target.elts, *value.elts)):
+            return None
+        elements = [self.expressions.evaluate(part) for part in value.elts]
+        return self._unpack_known(target, elements, (), node)
 
     def _held(self, result: Result, out: list[ast.stmt], node: ast.AST) -> Result:
         """A variable with an element, which `out` stores: in `a, b = b, a`, all are evaluated first."""

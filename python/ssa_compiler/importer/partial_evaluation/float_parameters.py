@@ -1,4 +1,6 @@
-"""Ints for floats, which TorchScript does not convert for overloaded functions: `interpolate(x, scale_factor=2)`."""
+"""Ints for floats, which TorchScript does not convert for functions of Python's: `interpolate(x, scale_factor=2)`,
+`torch.cdist(x, y, p=1)`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from torch import _jit_internal
+from torch.jit import annotations
 
 from .hints import number_kind
 from .interfaces import Arguments, Result
@@ -20,13 +23,27 @@ __all__ = ["with_floats"]
 
 @lru_cache(maxsize=256)
 def _float_parameters(function: Any) -> frozenset[str]:
-    """The parameters of an overloaded function that are floats, or None, in some overload, and ints in none."""
+    """The parameters of a function that are floats, or None, in some overload, and ints in none."""
     overloads = _jit_internal._get_fn_overloads(_jit_internal._qualified_name(function))  # type: ignore[no-untyped-call]
     found: dict[str, set[str]] = {}
-    for overload in overloads or ():
-        for name, parameter in inspect.signature(overload).parameters.items():
-            found.setdefault(name, set()).update(str(parameter.annotation).replace("|", " ").split())
+    for overload in overloads or [function]:
+        for name, text in _types(overload).items():
+            found.setdefault(name, set()).update(text.replace("|", " ").split())
     return frozenset(name for name, kinds in found.items() if "float" in kinds and "int" not in kinds)
+
+
+def _types(function: Any) -> dict[str, str]:
+    """The types of parameters, as they are annotated or as a comment has them."""
+    parameters = inspect.signature(function).parameters
+    kinds = [each.annotation for each in parameters.values()]
+    if any(kind is not inspect.Parameter.empty for kind in kinds):
+        return {n: kind.__name__ if isinstance(kind, type) else str(kind) for n, kind in zip(parameters, kinds)}
+    try:
+        names = _jit_internal.createResolutionCallbackFromClosure(function)
+        found = annotations.get_signature(function, names, None, False)  # type: ignore[no-untyped-call]
+    except Exception:  # noqa: BLE001 - a comment that TorchScript does not understand, or no source
+        return {}
+    return dict(zip(parameters, map(str, found[0]))) if found is not None else {}
 
 
 def with_floats(function: Any, arguments: Arguments, where: ast.AST) -> Arguments:

@@ -12,6 +12,7 @@ import torch
 
 from .evaluation_order import schemas
 from .kept_values import NO_VALUES, called_name, compared_with_none, has_value, is_attribute
+from .keywords import as_schema, has_names_of_numpy
 from .literals import (
     converted,
     counted_from_end,
@@ -341,13 +342,23 @@ class Rewriter(ast.NodeTransformer):
         function = ast.copy_location(ast.Attribute(text, "format", ast.Load()), node)
         return ast.copy_location(ast.Call(function, values, []), node)
 
-    def visit_Call(self, node: ast.Call) -> Any:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and is_python_method(node.func.attr, always=not self._methods):
-            owner = node.func.value
-            if not isinstance(self._meaning(owner), types.ModuleType):
+    def _as_function(self, node: ast.Call) -> None:
+        """`x.f(...)` as `torch.f(x, ...)`, and keywords as TorchScript knows them."""
+        if isinstance(node.func, ast.Attribute):
+            owner, name = node.func.value, node.func.attr
+            is_method = is_python_method(name, always=not self._methods)
+            is_method = is_method or (self._methods and has_names_of_numpy(node))
+            if is_method and not isinstance(self._meaning(owner), types.ModuleType):
                 node.func.value = ast.copy_location(ast.Name("torch", ast.Load()), owner)
                 node.args = [owner, *node.args]
+                as_schema(node, getattr(torch, name))
+                return
+        if node.keywords and (function := self._meaning(node.func)) is not None:
+            as_schema(node, function)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        self._as_function(node)
         if self._methods and _converts_dtype(node) and not isinstance(self._meaning(_owner(node)), types.ModuleType):
             dtype = ast.copy_location(ast.Attribute(ast.Name("torch", ast.Load()), node.func.attr, ast.Load()), node)  # type: ignore[attr-defined]
             node.func.attr, node.args = "to", [dtype]  # type: ignore[attr-defined]

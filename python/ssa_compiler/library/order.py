@@ -248,6 +248,20 @@ def equal(self: Tensor, other: Tensor) -> bool:
     return bool(torch.logical_not((self != other).any()))
 
 
+def _have_one_rank(arguments: Mapping[str, Any]) -> bool:
+    one, other = arguments["self"], arguments["other"]
+    return bool(one.dim() == other.dim() and one.dtype == other.dtype and not one.dtype.is_complex)
+
+
+@implements("aten::equal", where=_have_one_rank)
+def equal_in_size(self: Tensor, other: Tensor) -> bool:
+    """Whether all sizes and all elements are equal."""
+    for dim in range(self.dim()):
+        if self.size(dim) != other.size(dim):
+            return False
+    return bool(torch.logical_not((self != other).any()))
+
+
 def _are_close_floats(arguments: Mapping[str, Any]) -> bool:
     return _have_one_shape(arguments) and arguments["self"].dtype.is_floating_point
 

@@ -281,3 +281,23 @@ def test_dicts_with_keys_that_data_decides() -> None:
     check(sums_by_class, (torch.randn(1, 2), calls[3]), compiled=False)
     check(most_frequent, *[(x, x > 0) for x in calls[:3]], compiled=False)
     check(never_filled, (calls[0],), compiled=False)
+
+
+def with_lists_as_defaults(x, n: int):
+    """The types of empty lists are those of the elements that they stand for."""
+    found: dict[str, list] = {}
+    places = {}
+    for i in range(n):
+        row = {"all": x + i}
+        row.update(odd=x * i, even=-x)
+        row.update({"all": x - i}, odd=x)
+        for name, part in row.items():
+            found.setdefault(name, []).append(part)
+        places.setdefault(i % 2, []).append(i)
+    none = [k + 1 for k in places.get(5, [])]
+    return {name: torch.stack(parts).sum() for name, parts in found.items()}, len(places.get(0, [])), none
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_lists_as_defaults(n):
+    check(with_lists_as_defaults, (torch.arange(3.0), n), compiled=False)

@@ -18,6 +18,7 @@ from .displays import spread
 from .expressions import Expressions
 from .forgotten_writes import is_forgotten, written, written_element
 from .interfaces import Result
+from .local_annotations import is_read
 from .new_nodes import parsed_at
 from .presence import augmented, find_present
 from .rejections import NotCompiledError
@@ -430,6 +431,8 @@ class Assignments:
     def _annassign(self, node: ast.AnnAssign) -> list[ast.stmt]:
         if node.value is None:
             return []
+        if isinstance(node.target, ast.Name) and not is_read(self.scope, node.annotation):
+            return self._assign(ast.copy_location(ast.Assign([node.target], node.value), node))
         result = self.expressions.evaluate(node.value)
         if not isinstance(node.target, ast.Name):
             return self.assign(node.target, result, node)

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from . import attributes, displays, dtype_limits, later_keys, objects, records, sequences, sets
+from . import attributes, displays, dtype_limits, later_keys, objects, records, sequences, sets, tuple_orders
 from .comprehensions import comprehension
 from .conditions import Conditions
 from .effects import has_effects, may_raise
@@ -23,13 +23,13 @@ from .scope import Scope, literal
 from .subscripts import subscript
 from .surroundings import adopted
 from .tuple_keys import dict_key
+from .tuple_orders import is_list
 from .values import (
     NEVER,
     UNKNOWN,
     Closure,
     DictValue,
     Known,
-    ListValue,
     Never,
     ObjectValue,
     OptionalValue,
@@ -330,6 +330,8 @@ class Expressions(Conditions):
             if kind in _ORDERINGS:
                 results = [self.present(result) for result in results]
                 values = [result.value for result in results]
+            if (ordered := tuple_orders.compared(self, node, _OPERATORS[kind], results)) is not None:
+                return ordered
             if effects and is_none(values[0]):
                 raise OrderError("a comparison of what returns None")
             if kind in (ast.In, ast.NotIn) and isinstance(values[1], DictValue):
@@ -342,16 +344,16 @@ class Expressions(Conditions):
                 self.discard(results[0], node.left)
                 return self.known(node, Known(kind is ast.IsNot))
             if kind in (ast.Eq, ast.NotEq) and any(isinstance(value, Unknown) for value in values):
-                if any(_is_list(value) is not None for value in values):
+                if any(is_list(value) is not None for value in values):
                     raise NotCompiledError("a comparison of a list or tuple with what has no known type")
-            if kind in (ast.Eq, ast.NotEq) and _is_list(values[0]) is not None and _is_list(values[1]) is not None:
-                if _is_list(values[0]) is not _is_list(values[1]):  # a list is no tuple
+            if kind in (ast.Eq, ast.NotEq) and is_list(values[0]) is not None and is_list(values[1]) is not None:
+                if is_list(values[0]) is not is_list(values[1]):  # a list is no tuple
                     if effects:
                         raise OrderError("a list compared with a tuple")
                     for result, part in zip(results, (node.left, *node.comparators)):
                         self.discard(result, part)
                     return self.known(node, Known(kind is ast.NotEq))
-                if _is_list(values[0]):
+                if is_list(values[0]):
                     node.of_lists = True  # type: ignore[attr-defined]
                 results = [Result(displays.as_list(r.node), r.value) for r in results]
         parts = (node.left, *node.comparators)
@@ -438,13 +440,3 @@ class Expressions(Conditions):
 
     def _call(self, node: ast.Call) -> Result:
         return self.calls.call(node)
-
-
-def _is_list(value: Value) -> bool | None:
-    """Whether a value is a list; False if it is a tuple, None if it is neither."""
-    if isinstance(value, ListValue):
-        return not value.is_tuple
-    thing = value.object if isinstance(value, Known) else ()
-    if not isinstance(value, (Known, TupleValue)) or not isinstance(thing, (list, tuple)):
-        return None
-    return isinstance(thing, list)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from torch import _jit_internal
-from torch.jit import annotations
+from torch.jit.annotations import get_signature
 
 from .hints import number_kind
 from .interfaces import Arguments, Result
@@ -40,7 +40,7 @@ def _types(function: Any) -> dict[str, str]:
         return {n: kind.__name__ if isinstance(kind, type) else str(kind) for n, kind in zip(parameters, kinds)}
     try:
         names = _jit_internal.createResolutionCallbackFromClosure(function)
-        found = annotations.get_signature(function, names, None, False)  # type: ignore[no-untyped-call]
+        found = get_signature(function, names, None, False)  # type: ignore[no-untyped-call]
     except Exception:  # noqa: BLE001 - a comment that TorchScript does not understand, or no source
         return {}
     return dict(zip(parameters, map(str, found[0]))) if found is not None else {}

@@ -36,6 +36,7 @@ from .values import (
     TupleValue,
     Unknown,
     annotation,
+    elements_of,
     guards_of,
 )
 
@@ -76,7 +77,7 @@ class Loops(UnrolledLoops):
         if isinstance(value, Known) and not isinstance(value.object, torch.Tensor):
             return self._over_known(result, value, node)
         left = self._expressions.expression(result, node) if result.node is not None else None
-        if isinstance(value, TupleValue) or sequences.is_sequence(value):
+        if elements_of(value) is not None or sequences.is_sequence(value):
             return Iteration(
                 left, UNKNOWN, spread(self._expressions, Result(left, value), node, fresh=True) or (), True
             )

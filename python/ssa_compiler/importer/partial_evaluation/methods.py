@@ -10,13 +10,16 @@ import torch
 from .effects import has_effects
 from .hints import sizes
 from .interfaces import Arguments, CallEvaluator, Result
+from .new_nodes import parsed_at, put_in
 from .number_functions import of_numbers
+from .ordering import sorted_in_place
 from .presence import no_attribute
 from .records import want
 from .rejections import NotCompiledError
 from .scope import placed
 from .squeezes import squeezed
 from .tuple_keys import dict_key, reject_tuple_keys
+from .unification import settle
 from .values import (
     NEVER,
     UNKNOWN,
@@ -60,6 +63,11 @@ def call(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
     function.value = calls.expressions.expression(owner, function.value)
     if isinstance(value, TensorValue):
         return _of_tensor(calls, node, function, value)
+    if isinstance(value, DictValue) and function.attr == "update" and node.keywords:
+        return _updated_by_name(calls, node, owner)
+    if isinstance(value, ListValue) and function.attr == "sort":
+        if (made := sorted_in_place(calls, node, Result(function.value, value))) is not None:
+            return made
     arguments = calls.arguments(node)
     if isinstance(value, Scalar) and value.kind in (bool, int, float) and hasattr(value.kind, function.attr):
         given = Arguments([owner, *arguments.positional], arguments.named)
@@ -212,6 +220,8 @@ def _of_dict(calls: CallEvaluator, function: ast.Attribute, value: DictValue, ar
     given = [result.value for result in arguments.positional]
     if name in ("get", "pop") and given:
         calls.scope.program.ask(value, given[0])
+    if name in ("get", "pop", "setdefault") and len(given) == 2:
+        settle(calls.scope.program, given[1], value.element)
     if name == "update":
         other = given[0] if given and isinstance(given[0], DictValue) else DictValue(UNKNOWN, UNKNOWN)
         calls.scope.program.put(calls.scope, function.value, value, other.key, other.element)
@@ -236,6 +246,20 @@ def _of_dict(calls: CallEvaluator, function: ast.Attribute, value: DictValue, ar
     if name in ("pop", "setdefault"):
         return element if not isinstance(element, Never) or len(given) < 2 else calls.scope.program.widened(given[1])
     return UNKNOWN
+
+
+def _updated_by_name(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
+    """`found.update(other, key=value)` as assignments of elements."""
+    expressions = calls.expressions
+    target = expressions.named(owner, node)
+    arguments = calls.arguments(node)
+    values = {name: expressions.named(result, node) for name, result in arguments.named.items()}
+    steps = [f"{target.id}.update(_)"] * len(node.args) + [f"{target.id}[{name!r}] = _" for name in values]
+    parts = [*(expressions.named(each, node) for each in arguments.positional), *values.values()]
+    for text, part in zip(steps, parts):
+        made = [put_in(statement, "_", part) for statement in parsed_at(text, node)]
+        calls.scope.hoist([each for one in made for each in expressions.statements.statement(one)], node)
+    return Result(ast.copy_location(ast.Constant(None), node), Known(None))
 
 
 def _is_of_other_type(calls: CallEvaluator, element: Value, default: Value) -> bool:

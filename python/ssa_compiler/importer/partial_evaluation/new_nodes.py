@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import copy
 from typing import Any
 
-__all__ = ["parsed_at", "with_places"]
+__all__ = ["parsed_at", "put_in", "with_places"]
 
 
 def with_places(node: Any, where: ast.AST) -> Any:
@@ -22,4 +23,15 @@ def parsed_at(text: str, where: ast.AST) -> list[ast.stmt]:
     for statement in made:
         for part in ast.walk(statement):
             ast.copy_location(part, where)
+    return made
+
+
+def put_in(statement: ast.stmt, name: str, value: ast.expr) -> ast.stmt:
+    """A statement with an expression in place of a name."""
+
+    class Put(ast.NodeTransformer):
+        def visit_Name(self, found: ast.Name) -> ast.expr:
+            return copy.deepcopy(value) if found.id == name else found
+
+    made: ast.stmt = Put().visit(statement)
     return made

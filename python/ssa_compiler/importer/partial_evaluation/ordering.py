@@ -1,4 +1,4 @@
-"""`min`, `max` and `sorted` with a key, which TorchScript has not, as loops."""
+"""`min`, `max`, `sorted` and `sort` with a key, or of tuples, which TorchScript has not, as loops."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import torch
 
 from .hints import number_kind
 from .interfaces import CallEvaluator, Result
-from .new_nodes import with_places
+from .new_nodes import parsed_at, put_in, with_places
 from .rejections import StatementsError
-from .values import TensorValue, TupleValue
+from .tuple_orders import has_order
+from .values import Known, ListValue, TensorValue, TupleValue, Value
 
-__all__ = ["extreme", "ordered"]
+__all__ = ["extreme", "ordered", "sorted_in_place"]
 
 
 def _keyed(calls: CallEvaluator, node: ast.Call) -> tuple[str, ast.expr] | None:
@@ -31,18 +32,7 @@ def _keyed(calls: CallEvaluator, node: ast.Call) -> tuple[str, ast.expr] | None:
 
 def _written(calls: CallEvaluator, text: str, key: ast.expr, name: str, node: ast.AST) -> Result:
     """Hoist statements, in which `key` stands for a function, and return a variable."""
-    return calls.written([_put(statement, "key", key) for statement in ast.parse(text).body], name, node)
-
-
-def _put(statement: ast.stmt, name: str, value: ast.expr) -> ast.stmt:
-    """A statement with an expression in place of a name."""
-
-    class Put(ast.NodeTransformer):
-        def visit_Name(self, found: ast.Name) -> ast.expr:
-            return copy.deepcopy(value) if found.id == name else found
-
-    made: ast.stmt = Put().visit(statement)
-    return made
+    return calls.written([put_in(statement, "key", key) for statement in ast.parse(text).body], name, node)
 
 
 def _itself(node: ast.Call) -> ast.keyword:
@@ -53,19 +43,27 @@ def _itself(node: ast.Call) -> ast.keyword:
     return key
 
 
-def _are_tensors(calls: CallEvaluator, node: ast.Call) -> bool:
-    """Whether the operand is a list of tensors, which TorchScript does not compare; a variable holds it then."""
+def _has_no_order(calls: CallEvaluator, node: ast.Call) -> bool:
+    """Whether the operand is a list of tensors, tuples or lists, of which TorchScript knows no smallest; a variable
+    holds it then.
+    """
     kept, hoisted = copy.deepcopy(node.args[0]), len(calls.scope.before)
     iteration = calls.expressions.statements.loops.iteration(node.args[0])
-    if isinstance(iteration.element, TensorValue):
+    if isinstance(iteration.element, TensorValue) or has_order(iteration.element):
         node.args[0] = calls.expressions.named(Result(iteration.node), node)
         return True
     node.args[0], calls.scope.before[hoisted:] = kept, []
     return False
 
 
+def _kind(value: Value) -> type | None:
+    if has_order(value):
+        return tuple
+    return torch.Tensor if isinstance(value, TensorValue) else number_kind(value)
+
+
 def _choose(calls: CallEvaluator, node: ast.Call) -> None:
-    """Let `max(0.0, x)`, of tensors or of numbers of several types, be comparisons: it returns one of the
+    """Let `max(0.0, x)`, of tensors, tuples or numbers of several types, be comparisons: it returns one of the
     operands as it is.
 
     Raises:
@@ -82,8 +80,8 @@ def _choose(calls: CallEvaluator, node: ast.Call) -> None:
     if len(values) == 1 and isinstance(values[0], TupleValue):
         values = [*values[0].elements]
         operands = [ast.Subscript(node.args[0], ast.Constant(k), ast.Load()) for k in range(len(values))]
-    kinds = {torch.Tensor if isinstance(value, TensorValue) else number_kind(value) for value in values}
-    if len(values) < 2 or None in kinds or (len(kinds) == 1 and torch.Tensor not in kinds):
+    kinds = {_kind(value) for value in values}
+    if len(values) < 2 or None in kinds or not (len(kinds) > 1 or kinds & {torch.Tensor, tuple}):
         return
     best, sign = scope.name(), "<" if ast.unparse(node.func) == "min" else ">"
     made: list[ast.stmt] = []
@@ -92,14 +90,14 @@ def _choose(calls: CallEvaluator, node: ast.Call) -> None:
         (statement,) = ast.parse(text).body
         for part in ast.walk(statement):
             ast.copy_location(part, node)
-        made.append(with_places(_put(statement, "_", each), node))
+        made.append(with_places(put_in(statement, "_", each), node))
     raise StatementsError(made, best, node.token)  # type: ignore[attr-defined]
 
 
 def extreme(calls: CallEvaluator, node: ast.Call) -> Result | None:
     """`min(items, key=f)`, `min(tensors)`: the first of the smallest."""
     _choose(calls, node)
-    if len(node.args) == 1 and not node.keywords and _are_tensors(calls, node):
+    if len(node.args) == 1 and not node.keywords and _has_no_order(calls, node):
         node.keywords.append(_itself(node))
     if (found := _keyed(calls, node)) is None:
         return None
@@ -119,8 +117,9 @@ def extreme(calls: CallEvaluator, node: ast.Call) -> Result | None:
 def ordered(calls: CallEvaluator, node: ast.Call) -> Result | None:
     """`sorted(items, key=f)`, by insertion, which is stable."""
     backwards = [keyword.value for keyword in node.keywords if keyword.arg == "reverse"]
-    if backwards and not any(keyword.arg == "key" for keyword in node.keywords):
-        node.keywords.append(_itself(node))
+    if not any(keyword.arg == "key" for keyword in node.keywords) and len(node.args) == 1:
+        if backwards or _has_no_order(calls, node):
+            node.keywords.append(_itself(node))
     if backwards and not isinstance(backwards[0], ast.Constant):
         return None
     if (found := _keyed(calls, node)) is None:
@@ -139,3 +138,20 @@ def ordered(calls: CallEvaluator, node: ast.Call) -> Result | None:
         f"        {made}_j -= 1"
     )
     return _written(calls, text, key, made, node)
+
+
+def sorted_in_place(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result | None:
+    """`items.sort(key=f)`: the elements of `sorted(items, key=f)` in the places of those of `items`."""
+    value = owner.value
+    element = value.element if isinstance(value, ListValue) else None
+    if node.args or element is None or not (has_order(element) or any(each.arg == "key" for each in node.keywords)):
+        return None
+    items, name = calls.expressions.named(owner, node), calls.scope.name()
+    result = calls.expressions.evaluate(
+        with_places(ast.Call(ast.Name("sorted", ast.Load()), [items], node.keywords), node)
+    )
+    made = calls.expressions.named(result, node)
+    text = f"for {name} in range(len({items.id})):\n    {items.id}[{name}] = {made.id}[{name}]"
+    for statement in parsed_at(text, node):
+        calls.scope.hoist(calls.expressions.statements.statement(statement), node)
+    return Result(ast.copy_location(ast.Constant(None), node), Known(None))

@@ -25,7 +25,7 @@ _WAYS_OUT = (
     (r"Could not infer type of list element: Cannot infer concrete type of torch\.nn\.Module", "use nn.ModuleList"),
     (
         r"Unknown type annotation: '",
-        "remove `from __future__ import annotations` from the file: TorchScript does not read ignored functions with it",
+        "annotate a type that TorchScript has, with its parts: list[Tensor] instead of list",
     ),
     (_KEYWORD_ONLY, "let it be called with positional arguments: leave out the * among its parameters"),
     (

@@ -50,6 +50,7 @@ from .function_scope import (
     variables_of,
 )
 from .plain_dataclasses import plain_dataclasses
+from .string_annotations import string_annotations
 from .syntax_rewriter import KEPT, Rewriter
 
 __all__ = ["has_everything", "script_all", "script_plainly"]
@@ -84,6 +85,7 @@ def script_all(
         _renormalising(),
         _plain_functions(),
         plain_dataclasses(),
+        string_annotations(),
         unfolded(),
         nullcontext() if scripted else unused_functions_run(),
         _parsed_with(rewrite),
@@ -97,7 +99,14 @@ def script_plainly(script: Callable[[], Any]) -> Any:
     Args:
         script: scripts it.
     """
-    with _private_caches(), plain_dataclasses(), unfolded(), unused_functions_run(), _parsed_with(_chosen):
+    with (
+        _private_caches(),
+        plain_dataclasses(),
+        string_annotations(),
+        unfolded(),
+        unused_functions_run(),
+        _parsed_with(_chosen),
+    ):
         return script()
 
 

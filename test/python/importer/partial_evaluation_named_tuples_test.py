@@ -1,7 +1,9 @@
 # mypy: disable-error-code="no-untyped-def"
 """Named tuples whose classes declare no types, and tensors made of lists whose length is dynamic."""
 
+import dataclasses
 from collections import namedtuple
+from typing import NamedTuple
 
 import pytest
 import torch
@@ -102,3 +104,41 @@ def unlike_the_sample(x, n):
 @pytest.mark.parametrize("program", [nested, unlike_the_sample])
 def test_tensors_of_lists(program):
     check(program, *((X, n) for n in (4, 1, 2, 5)))
+
+
+class Step(NamedTuple):
+    count: int
+    x: torch.Tensor
+
+    def next(self, by):
+        return self._replace(count=self.count + 1, x=self.x + by)
+
+    @property
+    def total(self):
+        return self.x.sum() * self.count
+
+
+Both = namedtuple("Both", "first second")
+
+
+@dataclasses.dataclass
+class Options:
+    scale: float
+    shift: torch.Tensor
+    steps: int = 1
+
+
+def replaced(x, n: int):
+    step = Step(n, x)
+    for k in range(3):
+        step = step.next(k) if k < 2 else step._replace(x=step.x * n)
+    pair = Both(n, x)
+    pair = pair._replace(second=pair.second * pair.first)
+    options = Options(0.5, x)
+    other = dataclasses.replace(options, steps=n, shift=x + 1)
+    options.scale = 2.0
+    return step, step.total, pair, other.scale * other.shift * other.steps, options.scale, options.steps
+
+
+def test_other_values_in_some_fields():
+    check(replaced, *((torch.arange(3.0), n) for n in (2, 0, 1)), compiled=False)

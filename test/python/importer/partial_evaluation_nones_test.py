@@ -3,6 +3,7 @@
 
 import pytest
 import torch
+from torch import nn
 
 from ssa_compiler.testing import check
 
@@ -57,3 +58,23 @@ def last_places(x):
 @pytest.mark.parametrize("program", [stacked, backwards, under_a_condition, slots, last_places])
 def test_lists_of_nones(program):
     check(program, *((x,) for x in (X + 1, *OTHERS)[program is not under_a_condition :]), compiled=program is slots)
+
+
+class Recurrent(nn.Module):
+    """A state that is None where nothing was read, and that a module of PyTorch's does not take then."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.cell, self.head = nn.GRUCell(3, 3), nn.Linear(3, 2)
+
+    def forward(self, x, n: int):
+        h: torch.Tensor | None = None
+        for k in range(n):
+            h = self.cell(x * k, h)
+        kept = [v for v in x if v.sum() > 0]
+        return self.head(h) + len(kept)
+
+
+def test_arguments_of_modules():
+    check(Recurrent(), *((torch.arange(6.0).view(2, 3) - 2, n) for n in (2, 1, 0)), compiled=False)

@@ -138,3 +138,31 @@ def test_state_of_a_recurrent_module(batched):
     torch.manual_seed(0)
     y = torch.tensor([[2]])
     check(Greedy().eval(), *[(y, n, batched) for n in (2, 0, 1, 5)], compiled=False)
+
+
+def unpacked(x, n: int):
+    """Rows that are unpacked, views of the tensor that is written meanwhile."""
+    y, total = x.clone(), torch.zeros(())
+    for a, b in y:
+        y[1] += 1
+        total = total + a * b
+    for k, (a, b) in enumerate(y * n):
+        total = total + k * a - b
+    places = [(int(i), int(j)) for i, j in (y > 2).nonzero()]
+    return total, places, [float(a) - float(b) for (a, b), c in zip(x, x[:, 0]) if c > 1]
+
+
+def grown(x, n: int):
+    """A tensor whose sizes, and no more, are other ones in each iteration."""
+    counts: list[int] = []
+    for _ in range(n):
+        row = x[0].tolist()
+        counts.append(len([v for v in row if v > 1]))
+        x = torch.cat([x, x[:, :1] + 1], dim=-1)
+    return x, counts
+
+
+def test_rows_of_tensors():
+    inputs = [(torch.tensor([[1.0, 3.0], [2.0, 4.0], [0.0, -1.0]]), n) for n in (2, 0, 3)]
+    check(unpacked, *inputs, (torch.zeros(3, 2), 1), compiled=False)
+    check(grown, inputs[0], compiled=False)

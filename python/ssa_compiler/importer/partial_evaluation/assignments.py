@@ -18,7 +18,7 @@ from .displays import spread
 from .expressions import Expressions
 from .forgotten_writes import is_forgotten, written, written_element
 from .interfaces import Result
-from .local_annotations import is_read
+from .local_annotations import annotated_type
 from .new_nodes import parsed_at
 from .presence import augmented, find_present
 from .rejections import NotCompiledError
@@ -39,6 +39,7 @@ from .values import (
     elements_of,
     is_none,
     joined,
+    type_value,
 )
 
 __all__ = ["Assignments"]
@@ -431,16 +432,17 @@ class Assignments:
     def _annassign(self, node: ast.AnnAssign) -> list[ast.stmt]:
         if node.value is None:
             return []
-        if isinstance(node.target, ast.Name) and not is_read(self.scope, node.annotation):
+        kind = annotated_type(self.scope, node.annotation)
+        if isinstance(node.target, ast.Name) and kind is None:
             return self._assign(ast.copy_location(ast.Assign([node.target], node.value), node))
         result = self.expressions.evaluate(node.value)
         if not isinstance(node.target, ast.Name):
             return self.assign(node.target, result, node)
-        value = result.value
+        value = type_value(kind) if annotation(result.value) is None else result.value
         node.value = self.expressions.expression(result, node.value)
         if isinstance(node.value, ast.Call) and "_ssa_compiler_constant" in ast.dump(node.value.func):
             return self._assign_name(node.target, result, node)
         if isinstance(value, Known):
             value = self.scope.program.widened(value)
-        self.scope.bind(node.target.id, UNKNOWN if is_none(value) else value, node)
+        self.scope.bind(node.target.id, type_value(kind) if is_none(value) else value, node)
         return [node]

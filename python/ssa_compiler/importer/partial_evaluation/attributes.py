@@ -12,13 +12,14 @@ import torch
 from ...abi.surroundings import Surroundings
 from .callees import is_of_torch
 from .constants import is_constant, is_mutable_object
+from .hints import sizes
 from .interfaces import ExpressionEvaluator, Result
 from .presence import required
 from .reading import MISSING, read
 from .scope import UNSEEN, literal
-from .values import Known, Value, joined
+from .values import Known, Scalar, TensorValue, Value, joined
 
-__all__ = ["attribute"]
+__all__ = ["attribute", "of_tensor"]
 
 _STORED = (bool, int, float, str)
 """What TorchScript takes as attributes of modules."""
@@ -133,3 +134,14 @@ def _is_uniform(thing: Any) -> bool:
         return False
     kinds = {type(part) for part in thing.values()}
     return all(kind in _STORED for kind in kinds) or (kinds == {torch.Tensor} and {*map(type, thing)} == {str})
+
+
+def of_tensor(expressions: ExpressionEvaluator, owner: TensorValue, name: str) -> Value:
+    """Return what is known of an attribute of a tensor."""
+    simple: dict[str, Value] = {
+        "shape": sizes(owner),
+        "dtype": Scalar(torch.dtype, owner.dtype),
+        "device": Scalar(torch.device),
+        "ndim": Scalar(int) if owner.rank is None else Known(owner.rank),
+    }
+    return simple.get(name) or expressions.samples.result(lambda tensor: getattr(tensor, name), [owner], {})

@@ -6,6 +6,7 @@ import ast
 import builtins
 import collections
 import copy
+import dataclasses
 import inspect
 import types
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,18 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
-from . import builtin_calls, dtype_limits, inherited, known_objects, methods, objects, records, untyped_fields
+from . import (
+    builtin_calls,
+    dtype_limits,
+    inherited,
+    known_objects,
+    methods,
+    named_tuple_methods,
+    objects,
+    records,
+    tensor_types,
+    untyped_fields,
+)
 from .callees import (
     forward_of,
     is_left_to_python,
@@ -34,9 +46,8 @@ from .float_parameters import with_floats
 from .interfaces import Arguments, ExpressionEvaluator, Result
 from .named_tuples import typed_class
 from .number_functions import of_numbers
-from .presence import no_attribute, operands
+from .presence import no_attribute, of_module, operands
 from .rejections import NeedsKnownError, NotCompiledError
-from .scope import placed
 from .values import (
     NEVER,
     UNKNOWN,
@@ -46,7 +57,6 @@ from .values import (
     Never,
     ObjectValue,
     OptionalValue,
-    TupleValue,
     Value,
     is_none,
 )
@@ -54,10 +64,6 @@ from .values import (
 __all__ = ["Calls"]
 
 _MUTATING = frozenset("append extend insert pop remove clear sort reverse update setdefault popitem".split())
-_TENSOR_TYPES = {
-    "Tensor": torch.float32, "FloatTensor": torch.float32, "DoubleTensor": torch.float64, "HalfTensor": torch.float16,
-    "LongTensor": torch.int64, "IntTensor": torch.int32, "ByteTensor": torch.uint8, "BoolTensor": torch.bool,
-}  # fmt: skip
 _CONSUMERS = frozenset({"all", "any", "dict", "list", "max", "min", "sorted", "sum", "tuple"})
 _ITERATORS = frozenset({"enumerate", "map", "next", "reversed", "zip"})
 _PARTS = frozenset(
@@ -99,6 +105,8 @@ class Calls:
                 if records.is_record(owner.value):
                     return records.call_method(self, node, owner)
                 return objects.call_method(self, node, owner)
+            if (made := named_tuple_methods.call(self, node, owner)) is not None:
+                return made
             if not isinstance(owner.value, Known) or isinstance(owner.value.object, torch.Tensor):
                 return methods.call(self, node, owner)
             if node.func.attr in _MUTATING and self.scope.program.change(owner.value):
@@ -159,6 +167,8 @@ class Calls:
             return self._method(node, thing, callee)
         if thing in (torch.jit.is_scripting, torch.jit.is_tracing):  # type: ignore[attr-defined]
             return self.expressions.known(node, Known(False))
+        if thing is dataclasses.replace:
+            return named_tuple_methods.replaced_fields(self, node)
         if thing in dtype_limits.LIMITS:
             return dtype_limits.limits_of(self, node, thing)
         if isinstance(thing, type):
@@ -298,6 +308,7 @@ class Calls:
                 given = Arguments([Result(None, Known(module)), *arguments.positional], arguments.named)
                 return program.functions.call(self.scope, forward, given, node)
             return program.functions.call_method(self.scope, module, forward, "forward", arguments, node)
+        arguments = of_module(self.scope, module, arguments)
         values = [result.value for result in arguments.positional]
         named = {name: result.value for name, result in arguments.named.items()}
         value = self.expressions.samples.module_result(module, values, named)
@@ -368,9 +379,8 @@ class Calls:
             return made
         if issubclass(kind, torch.nn.Module):
             raise NotCompiledError("a module that is made by the program")
-        dtype = _TENSOR_TYPES.get(kind.__name__) if kind.__module__ == "torch" else None
-        if dtype is not None and len(node.args) == 1:
-            return self._tensor_type(node, dtype)
+        if (made := tensor_types.made(self, node, kind)) is not None:
+            return made
         if kind is collections.OrderedDict and (display := ordered_display(node)) is not None:
             display.ordered = self.expressions.expression(callee, node)  # type: ignore[attr-defined]
             return self.expressions.evaluate(display)
@@ -388,19 +398,6 @@ class Calls:
         if typed is not kind:
             node.func = ast.copy_location(ast.Name(self.scope.program.constant_name(typed), ast.Load()), node)
         return Result(node, ObjectValue(typed))
-
-    def _tensor_type(self, node: ast.Call, dtype: torch.dtype) -> Result:
-        """`torch.LongTensor([1, 2])` as `torch.tensor([1, 2], dtype=torch.long)`."""
-        (result,) = self.arguments(node).positional
-        if not isinstance(result.value, (ListValue, TupleValue)) and not (
-            isinstance(result.value, Known) and isinstance(result.value.object, (list, tuple))
-        ):
-            raise NotCompiledError("a tensor of a legacy type")
-        name = ast.copy_location(ast.Name(self.scope.program.constant_name(torch.tensor), ast.Load()), node)
-        kind = ast.copy_location(ast.keyword("dtype", placed(ast.parse(str(dtype), mode="eval").body, node)), node)
-        value = self.expressions.samples.result(torch.tensor, [result.value], {"dtype": Known(dtype)}, "tensor")
-        made = ast.Call(name, [self.expressions.expression(result, node, copied=True)], [kind])
-        return Result(ast.copy_location(made, node), value)
 
     def _foreign(self, node: ast.Call, thing: Any, callee: Result) -> Result:
         """Call a function of PyTorch's or of another library."""

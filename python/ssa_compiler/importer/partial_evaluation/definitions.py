@@ -17,6 +17,7 @@ from torch._sources import SourceContext
 
 from .effects import has_effects, may_raise
 from .interfaces import Arguments, Result
+from .nonlocals import with_cells
 from .parameters import all_parameters, signature_of
 from .rejections import NotCompiledError
 from .scope import Scope, literal
@@ -158,10 +159,9 @@ def definition_of(function: Any) -> Definition:
     except (OSError, TypeError, RuntimeError) as error:
         raise NotCompiledError("a function whose source is not there") from error
     node = parsed.ast.body[0]
-    if any(
-        isinstance(each, (ast.Yield, ast.YieldFrom, ast.Await, ast.Nonlocal, ast.Global)) for each in ast.walk(node)
-    ):
-        raise NotCompiledError("yield, await, nonlocal or global")
+    if any(isinstance(each, (ast.Yield, ast.YieldFrom, ast.Await, ast.Global)) for each in ast.walk(node)):
+        raise NotCompiledError("yield, await or global")
+    with_cells(node)
     return Definition(plain, parsed, node, source=function)
 
 

@@ -13,7 +13,7 @@ import torch
 from ...abi.records import attribute_name, record_keys
 from ..torchscript.evaluation_order import is_pure_op
 from .callees import is_op
-from .values import DictValue, Known, ListValue, ObjectValue, OptionalValue, Scalar, TensorValue, TupleValue
+from .values import DictValue, Known, ListValue, ObjectValue, OptionalValue, Scalar, TensorValue, TupleValue, field_of
 
 __all__ = ["has_effects", "may_raise", "must_be_decomposed"]
 
@@ -63,9 +63,7 @@ def _calls_method(scope: Any, node: Any) -> bool:
 def _value(scope: Any, node: ast.expr) -> Any:
     """What is known of a variable, or of a part of an object; None of anything else."""
     if isinstance(node, ast.Attribute):
-        owner = _value(scope, node.value)
-        is_object = isinstance(owner, ObjectValue) and owner.name is not None
-        found = scope.program.classes.attribute(owner.kind, node.attr) if is_object else None
+        found = _attribute(scope, _value(scope, node.value), node.attr)
     elif isinstance(node, ast.Subscript):
         owner = _value(scope, node.value)
         found = owner.element if isinstance(owner, (ListValue, DictValue)) else None
@@ -78,6 +76,15 @@ def _value(scope: Any, node: ast.expr) -> Any:
     else:
         found = _variable(scope, node)
     return found.element if isinstance(found, OptionalValue) else found
+
+
+def _attribute(scope: Any, owner: Any, name: str) -> Any:
+    """What is known of an attribute of an object, or of a field of a named tuple; None of anything else."""
+    if isinstance(owner, TupleValue):
+        return owner.elements[owner.names.index(name)] if name in owner.names else None
+    if not isinstance(owner, ObjectValue):
+        return None
+    return field_of(owner.kind, name) if owner.name is None else scope.program.classes.attribute(owner.kind, name)
 
 
 def _is_pure(scope: Any, call: ast.Call) -> bool:
@@ -164,8 +171,8 @@ def _is_tensor(scope: Any, node: ast.expr) -> bool:
         owner = _variable(scope, node.value)
         if isinstance(owner, TensorValue):
             return node.attr in ("T", "mT", "data", "real", "imag")
-        if isinstance(owner, ObjectValue) and owner.name is not None:
-            return isinstance(scope.program.classes.attribute(owner.kind, node.attr), TensorValue)
+        if isinstance(_attribute(scope, owner, node.attr), TensorValue):
+            return True
         return isinstance(_held(scope, node), torch.Tensor)
     return False
 

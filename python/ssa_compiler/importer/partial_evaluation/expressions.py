@@ -10,11 +10,22 @@ from typing import Any
 
 import torch
 
-from . import attributes, displays, dtype_limits, later_keys, objects, records, sequences, sets, tuple_orders
+from . import (
+    attributes,
+    displays,
+    dtype_limits,
+    later_keys,
+    named_tuple_methods,
+    objects,
+    records,
+    sequences,
+    sets,
+    tuple_orders,
+)
 from .comprehensions import comprehension
 from .conditions import Conditions
 from .effects import has_effects, may_raise
-from .hints import are_plain, hint, sizes
+from .hints import are_plain, hint
 from .interfaces import Result, StatementEvaluator
 from .new_nodes import with_places
 from .presence import no_attribute, required
@@ -221,6 +232,8 @@ class Expressions(Conditions):
             if records.is_record(owner.value):
                 raise NotCompiledError(f"{node.attr}, an attribute of a dict")
             return objects.attribute(self, owner, node)
+        if (found := named_tuple_methods.attribute(self, node, owner)) is not None:
+            return found
         node.value = self.expression(owner, node.value)
         if isinstance(owner.value, Never):
             return Result(node, NEVER)
@@ -230,7 +243,7 @@ class Expressions(Conditions):
         if isinstance(owner.value, TupleValue) and node.attr in owner.value.names:
             return Result(node, owner.value.elements[owner.value.names.index(node.attr)])
         if isinstance(owner.value, TensorValue):
-            made = self._tensor_attribute(owner.value, node.attr)
+            made = attributes.of_tensor(self, owner.value, node.attr)
             has_rank = isinstance(made, Known) and has_effects(self.scope, node.value)  # which are kept
             return Result(node, self.scope.program.widened(made) if has_rank else made)
         return Result(node, field_of(owner.value.kind, node.attr) if isinstance(owner.value, ObjectValue) else UNKNOWN)
@@ -240,15 +253,6 @@ class Expressions(Conditions):
         if isinstance(value.object, dtype_limits.DtypeLimits):
             return dtype_limits.attribute(self, value.object, node)
         return attributes.attribute(self, owner, value, node)
-
-    def _tensor_attribute(self, owner: TensorValue, name: str) -> Value:
-        simple: dict[str, Value] = {
-            "shape": sizes(owner),
-            "dtype": Scalar(torch.dtype, owner.dtype),
-            "device": Scalar(torch.device),
-            "ndim": Scalar(int) if owner.rank is None else Known(owner.rank),
-        }
-        return simple.get(name) or self.samples.result(lambda tensor: getattr(tensor, name), [owner], {})
 
     def _subscript(self, node: ast.Subscript) -> Result:
         return subscript(self, node)

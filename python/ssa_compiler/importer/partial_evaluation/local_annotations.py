@@ -11,14 +11,14 @@ import torch
 
 from .declared_classes import declared_name
 
-__all__ = ["is_read"]
+__all__ = ["annotated_type"]
 
 _SIMPLE = (torch.Tensor, torch.device, torch.dtype, bool, int, float, complex, str, None, type(None))
 _GENERIC = (list, dict, tuple, typing.Union, types.UnionType)
 
 
-def is_read(scope: Any, node: ast.expr) -> bool:
-    """Whether TorchScript takes an annotation for the type that it is.
+def annotated_type(scope: Any, node: ast.expr) -> Any:
+    """Return the type that an annotation means, if TorchScript takes it for that; else None.
 
     Args:
         scope: the function.
@@ -29,8 +29,8 @@ def is_read(scope: Any, node: ast.expr) -> bool:
         meanings = {name: scope.lookup(name) for name in names}
         kind = eval(compile(ast.fix_missing_locations(ast.Expression(node)), "annotation", "eval"), meanings)
     except Exception:  # noqa: BLE001 - Python does not evaluate it
-        return False
-    return not isinstance(kind, str) and _is_type(kind)
+        return None
+    return kind if kind is not None and not isinstance(kind, str) and _is_type(kind) else None
 
 
 def _is_type(kind: Any) -> bool:

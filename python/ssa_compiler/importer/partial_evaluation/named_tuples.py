@@ -8,6 +8,7 @@ from typing import Any, Optional
 import torch
 
 from ..ir.typed_tuples import typed_name
+from .typed_classes import stands_for
 from .values import DictValue, Known, ListValue, ObjectValue, OptionalValue, Scalar, TensorValue, TupleValue, Value
 
 __all__ = ["typed_class"]
@@ -39,6 +40,7 @@ def typed_class(kind: type, given: Mapping[str, Value]) -> type:
     if (kind, types) not in _MADE:
         space = {"__annotations__": dict(zip(fields, types)), "__module__": kind.__module__, "__slots__": ()}
         _MADE[kind, types] = type(typed_name(kind.__name__), (kind,), space)
+        stands_for(_MADE[kind, types], kind)
     return _MADE[kind, types]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import copy
+import inspect
+import typing
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +22,7 @@ __all__ = [
     "find_present",
     "learn_unset",
     "no_attribute",
+    "of_module",
     "operands",
     "required",
     "unset",
@@ -82,6 +85,33 @@ def operands(scope: Any, name: str, skip: int) -> Callable[[Result, int, str], R
         return required(scope, result, TypeError, f"{name}(): an argument is None")
 
     return held
+
+
+def of_module(scope: Any, module: torch.nn.Module, arguments: Arguments) -> Arguments:
+    """Return the arguments of a module of PyTorch's, of which those are not None that it declares as tensors.
+
+    Args:
+        scope: the function.
+        module: the module.
+        arguments: the arguments.
+    """
+    given = [*arguments.positional, *arguments.named.values()]
+    if not any(isinstance(each.value, OptionalValue) and each.node is not None for each in given):
+        return arguments
+    names = [name for name in inspect.signature(type(module).forward).parameters if name != "self"]
+    try:
+        types = typing.get_type_hints(type(module).forward)
+    except (NameError, TypeError):
+        return arguments
+
+    def held(result: Result, name: str) -> Result:
+        is_optional = isinstance(result.value, OptionalValue) and result.node is not None
+        if not is_optional or types.get(name) is not torch.Tensor:
+            return result
+        return required(scope, result, TypeError, f"{type(module).__name__}: argument '{name}' is None")
+
+    positional = [held(result, name) for result, name in zip(arguments.positional, names)]
+    return Arguments(positional, {name: held(each, name) for name, each in arguments.named.items()})
 
 
 def _present_elements(scope: Any, result: Result) -> Result:

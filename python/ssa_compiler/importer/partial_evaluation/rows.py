@@ -1,6 +1,7 @@
 """`for i, j in x.tolist()`: a loop over the rows of a tensor, of each of which a list is made when it is unpacked.
 
-A list of all the lists would have to have a number of elements that is known.
+A list of all the lists would have to have a number of elements that is known. In `for i, j in x` the rows are unpacked
+in a statement of their own, too.
 """
 
 from __future__ import annotations
@@ -31,41 +32,48 @@ def over_rows(expressions: ExpressionEvaluator, loop: Any) -> list[ast.stmt]:
     return out
 
 
-def _replaced(expressions: ExpressionEvaluator, target: Any, items: ast.expr, out: list[ast.stmt]) -> Any:
+def _replaced(expressions: ExpressionEvaluator, target: Any, items: Any, out: list[ast.stmt]) -> Any:
     """What a loop assigns then."""
-    if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(items, ast.Call):
+    if not isinstance(target, (ast.Tuple, ast.List)):
         return target
-    called = items.func.id if isinstance(items.func, ast.Name) else ""
-    is_plain = called not in expressions.scope.variables and not any(isinstance(a, ast.Starred) for a in items.args)
-    if called in ("zip", "enumerate") and is_plain and not items.keywords:
+    called = items.func.id if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) else ""
+    is_plain = called in ("zip", "enumerate") and called not in expressions.scope.variables
+    if is_plain and not items.keywords and not any(isinstance(a, ast.Starred) for a in items.args):
         parts = items.args if called == "zip" else items.args[:1]
         first = len(target.elts) - len(parts)
         if first == (called == "enumerate"):
             pairs = zip(target.elts[first:], parts)
             target.elts[first:] = [_replaced(expressions, part, each, out) for part, each in pairs]
         return target
-    if not _has_rows(expressions, items):
+    rows = _rows(expressions, items.func.value) if _is_tolist(items) else _rows(expressions, items)
+    if rows is None or (_is_tolist(items) and (rows.rank or 0) < 2):
         return target
     name = expressions.scope.name()
-    row = ast.Call(ast.Attribute(ast.Name(name, ast.Load()), "tolist", ast.Load()), [], [])
+    row: ast.expr = ast.Name(name, ast.Load())
+    if _is_tolist(items):
+        row = ast.Call(ast.Attribute(row, "tolist", ast.Load()), [], [])
+        items.func.attr = "clone"  # the numbers are those before the loop
     out.append(with_places(ast.Assign([target], row), target))
-    items.func.attr = "clone"  # type: ignore[attr-defined] # the numbers are those before the loop
     return with_places(ast.Name(name, ast.Store()), target)
 
 
-def _has_rows(expressions: ExpressionEvaluator, items: ast.Call) -> bool:
-    """Whether what a loop iterates over are the rows of a tensor, as lists."""
-    scope, function = expressions.scope, items.func
-    if not isinstance(function, ast.Attribute) or function.attr != "tolist" or items.args or items.keywords:
-        return False
+def _is_tolist(items: Any) -> bool:
+    is_method = isinstance(items, ast.Call) and isinstance(items.func, ast.Attribute) and items.func.attr == "tolist"
+    return is_method and not items.args and not items.keywords
+
+
+def _rows(expressions: ExpressionEvaluator, items: ast.expr) -> TensorValue | None:
+    """The tensor that a loop iterates over; None if it is none."""
+    scope = expressions.scope
     saved, hoisted, whole = scope.save(), len(scope.before), scope.whole
     scope.whole = None
     try:
-        value = expressions.evaluate(copy.deepcopy(function.value)).value
+        value = expressions.evaluate(copy.deepcopy(items)).value
     except (NeedsKnownError, NotCompiledError):
-        return False
+        return None
     finally:
         scope.restore(saved)
         del scope.before[hoisted:]
         scope.whole = whole
-    return isinstance(value, TensorValue) and value.rank is not None and value.rank > 1 and value.dtype is not None
+    is_known = isinstance(value, TensorValue) and value.rank is not None and value.dtype is not None
+    return value if isinstance(value, TensorValue) and is_known and value.rank != 1 else None

@@ -19,6 +19,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from . import packed_sequences
 from .hints import count_of
+from .sample_ranks import made_of, rank_of, tensors_in
+from .schema_values import schema_results
 from .values import (
     NEVER,
     UNKNOWN,
@@ -36,7 +38,7 @@ from .values import (
     value_of,
 )
 
-__all__ = ["Samples", "schema_results"]
+__all__ = ["Samples"]
 
 _REAL_ELEMENTS = 1 << 16
 """How large the arguments of an op may be that is computed, as the shape of its result depends on values."""
@@ -123,6 +125,9 @@ class Samples:
         knows_more = isinstance(vague, (TensorValue, TupleValue)) and type(vague) is type(found)
         known = _listed(vague, name) if isinstance(found, Unknown) or knows_more else found
         known = _annotated(function) if isinstance(known, Unknown) else known
+        if isinstance(known, TensorValue) and known.dtype is not None and known.rank is None:
+            with self._mode, torch.no_grad(), _without_logs():
+                known = TensorValue(known.dtype, rank_of(function, args, dict(kwargs), self._sample))
         given = (*args[1:], *kwargs.values())
         is_part = known == TensorValue() and name in _VIEWS and not any(map(_is_dtype, given))
         if not is_part or not isinstance(args[0], TensorValue):
@@ -145,7 +150,7 @@ class Samples:
 
     def _vague(self, function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """What kind of result a function has for tensors of which nothing, or only the dtype, is known."""
-        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, TensorValue)]
+        tensors = tensors_in((*args, *kwargs.values()))
         typed = all(value.dtype is not None for value in tensors)
         for is_real in (False, True):
             for rank in (2, 3, 4, 1, 0):
@@ -177,10 +182,16 @@ class Samples:
         It is computed, of real ones, if `is_real`: the shape of its result may depend on values.
         """
 
-        def any_(value: Value) -> Any:
-            if not isinstance(value, TensorValue) or value.sample is not None:
-                return _real(self._sample(value)) if is_real else self._sample(value)
+        def sample(value: Value) -> Any:
+            return _real(self._sample(value)) if is_real else self._sample(value)
+
+        def tensor(value: TensorValue) -> Any:
+            if value.sample is not None:
+                return sample(value)
             return torch.ones((2,) * (rank if value.rank is None else value.rank), dtype=value.dtype or dtype)
+
+        def any_(value: Value) -> Any:
+            return made_of(value, tensor, sample)
 
         with torch.no_grad(), _real_numbers() if is_real else self._mode, _without_logs():
             return self._described(function(*map(any_, args), **{key: any_(value) for key, value in kwargs.items()}))
@@ -294,8 +305,8 @@ def _has_dtypes(value: Value) -> bool:
 
 
 def _are_tensors(value: Value) -> bool:
-    """Whether a value is a list of tensors that have a sample."""
-    return isinstance(value, ListValue) and isinstance(value.element, TensorValue) and value.element.sample is not None
+    """Whether a value is a list of tensors."""
+    return isinstance(value, ListValue) and isinstance(value.element, TensorValue)
 
 
 def _is_dtype(value: Value) -> bool:
@@ -417,27 +428,3 @@ def _real(sample: Any) -> Any:
     if sample.numel() > _REAL_ELEMENTS:
         raise _NoSampleError
     return torch.ones(tuple(sample.shape), dtype=sample.dtype)
-
-
-@lru_cache(maxsize=1024)
-def schema_results(name: str) -> Value:
-    """Return what all overloads of an operator return, by their schemas.
-
-    Args:
-        name: without the namespace.
-    """
-    schemas = torch._C._jit_get_schemas_for_operator(f"aten::{name}") if name.isidentifier() else ()
-    found = {
-        tuple(str(result.type) for result in schema.returns) for schema in schemas if ".out" not in str(schema)[:60]
-    }
-    if len(found) != 1:
-        return TensorValue() if found and all(kinds == ("Tensor",) for kinds in found) else UNKNOWN
-    values = tuple(_named(kind) for kind in found.pop())
-    return values[0] if len(values) == 1 else TupleValue(values)
-
-
-def _named(kind: str) -> Value:
-    if kind == "List[Tensor]":
-        return ListValue(TensorValue())
-    simple = {"Tensor": TensorValue(), "int": Scalar(int), "float": Scalar(float), "bool": Scalar(bool)}
-    return simple.get(kind, UNKNOWN)

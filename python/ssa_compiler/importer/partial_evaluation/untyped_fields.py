@@ -17,6 +17,7 @@ from .declared_classes import declared_class, declared_name, declared_types
 from .interfaces import Arguments, Result
 from .rejections import NotCompiledError
 from .scope import literal
+from .typed_classes import stands_for
 from .unification import settle
 from .values import Known, TupleValue, Value, annotation, field_of, is_none
 
@@ -77,6 +78,7 @@ def _typed(kind: Any, texts: tuple[str, ...]) -> Any:
     new: Any = namedtuple
     made = new(typed_name(kind.__name__), kind._fields)
     made.__module__ = kind.__module__
+    stands_for(made, kind)
     try:
         made.__annotations__ = {name: _type(text) for name, text in zip(kind._fields, texts)}
     except NameError as error:

@@ -43,6 +43,7 @@ __all__ = [
     "is_something",
     "joined",
     "key_type",
+    "type_value",
     "value_of",
     "widened",
 ]
@@ -273,7 +274,7 @@ def field_of(kind: type, name: str) -> Value:
         found = declared_types(kind) or {}
     except NameError:
         return UNKNOWN
-    return _of_type(found[name]) if name in found else UNKNOWN
+    return type_value(found[name]) if name in found else UNKNOWN
 
 
 def elements_of(value: Value) -> tuple[Value, ...] | None:
@@ -287,11 +288,11 @@ def elements_of(value: Value) -> tuple[Value, ...] | None:
     return value.elements if isinstance(value, TupleValue) else None
 
 
-def _of_type(kind: Any) -> Value:
-    """What is known of a value of a type."""
+def type_value(kind: Any) -> Value:
+    """Return what is known of a value of a type."""
     if kind is None or kind is torch.Tensor:  # what declares no type is a tensor to TorchScript
         return TensorValue()
-    origin, parts = get_origin(kind), [_of_type(each) for each in get_args(kind) if each is not type(None)]
+    origin, parts = get_origin(kind), [type_value(each) for each in get_args(kind) if each is not type(None)]
     if origin in (Union, types.UnionType):
         return OptionalValue(parts[0]) if len(parts) == 1 else UNKNOWN
     if any(isinstance(each, Unknown) for each in parts):

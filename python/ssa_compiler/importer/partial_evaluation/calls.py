@@ -19,10 +19,12 @@ from . import (
     builtin_calls,
     dtype_limits,
     inherited,
+    itertools_calls,
     known_objects,
     methods,
     named_tuple_methods,
     objects,
+    operator_calls,
     records,
     tensor_types,
     untyped_fields,
@@ -167,6 +169,9 @@ class Calls:
             return self._method(node, thing, callee)
         if thing in (torch.jit.is_scripting, torch.jit.is_tracing):  # type: ignore[attr-defined]
             return self.expressions.known(node, Known(False))
+        for module in (itertools_calls, operator_calls):
+            if (found := module.call(self, node, thing)) is not None:
+                return found
         if thing is dataclasses.replace:
             return named_tuple_methods.replaced_fields(self, node)
         if thing in dtype_limits.LIMITS:

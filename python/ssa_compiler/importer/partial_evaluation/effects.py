@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import math
 import types
 from typing import Any
@@ -13,9 +14,10 @@ import torch
 from ...abi.records import attribute_name, record_keys
 from ..torchscript.evaluation_order import is_pure_op
 from .callees import is_op
+from .operator_calls import IS_PURE
 from .values import DictValue, Known, ListValue, ObjectValue, OptionalValue, Scalar, TensorValue, TupleValue, field_of
 
-__all__ = ["has_effects", "may_raise", "must_be_decomposed"]
+__all__ = ["has_effects", "mark_iterators", "may_raise", "must_be_decomposed"]
 
 _PURE = frozenset(
     "abs bool chr dict divmod enumerate float getattr hasattr int isinstance iter len list max min ord pow range reversed round "
@@ -26,6 +28,7 @@ _READING = frozenset(
 )
 _CONVERTING = frozenset("item tolist dim size numel ndimension stride".split())
 _TYPING = (torch.jit.annotate, getattr(torch.jit, "_unwrap_optional"))  # noqa: B009 - it is not exported
+_ITERATORS = tuple(each for each in vars(itertools).values() if isinstance(each, type))
 _CHECKED = frozenset("dim size numel ndimension".split())
 
 
@@ -123,9 +126,34 @@ def _is_pure_name(scope: Any, name: str, call: ast.Call) -> bool:
     return _is_pure_object(meant, call)
 
 
+def mark_iterators(scope: Any, node: ast.AST) -> None:
+    """Mark the calls in a statement that make iterators: what these give is computed where it is read."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and _is_iterator_function(_called(scope, part.func)):
+            part.is_lazy = True  # type: ignore[attr-defined]
+
+
+def _called(scope: Any, function: ast.expr) -> Any:
+    """The object that a name means which is no variable, or a function of a module; None if it is neither."""
+    if not isinstance(function, ast.Name):
+        return _object(scope, function)
+    if function.id in scope.variables or function.id in scope.local:
+        return None
+    try:
+        return scope.lookup(function.id)
+    except KeyError:
+        return None
+
+
+def _is_iterator_function(meant: Any) -> bool:
+    return any(meant is each for each in _ITERATORS) or meant == itertools.chain.from_iterable
+
+
 def _is_pure_object(meant: Any, call: ast.Call) -> bool:
     """Whether an object that is called has no effects."""
     if isinstance(meant, types.BuiltinFunctionType) and meant in vars(math).values():
+        return True
+    if _is_iterator_function(meant) or any(meant is each for each in IS_PURE):
         return True
     return is_op(meant) and is_pure_op(call)
 
@@ -146,10 +174,12 @@ def _object(scope: Any, node: ast.expr) -> Any:
             thing = scope.lookup(node.id)
         except KeyError:
             return None
-        return thing if isinstance(thing, types.ModuleType) else None
+        return thing if isinstance(thing, types.ModuleType) or thing is itertools.chain else None
     if not isinstance(node, ast.Attribute):
         return None
     owner = _object(scope, node.value)
+    if owner is itertools.chain:
+        return getattr(owner, node.attr, None)
     return vars(owner).get(node.attr) if isinstance(owner, types.ModuleType) else None
 
 

@@ -56,6 +56,7 @@ class Loops(UnrolledLoops):
     def iteration(self, node: ast.expr) -> Iteration:
         """Evaluate what a loop iterates over."""
         node = of_range(self.scope, node) or node
+        node.is_consumed = True  # type: ignore[attr-defined]
         builtin = self._builtin(node)
         if builtin in ("zip", "enumerate") and not node.keywords and not _starred(node):  # type: ignore[attr-defined]
             return self._combined(node, builtin)  # type: ignore[arg-type]

@@ -152,7 +152,8 @@ class _Steps:
             return self.named(node) if self._rebinds and not whole else node
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         made = self._operation(node) if method is None else method(node)
-        kept = whole or isinstance(made, (ast.Name, ast.Constant, ast.Starred, ast.JoinedStr)) or is_iterator(made)
+        is_lazy = is_iterator(made) or hasattr(made, "is_lazy")
+        kept = whole or is_lazy or isinstance(made, (ast.Name, ast.Constant, ast.Starred, ast.JoinedStr))
         return made if kept else self.named(made)
 
     def _operation(self, node: Any) -> Any:

@@ -11,7 +11,7 @@ from ..torchscript.function_scope import is_iterator
 from . import optional_variables, records, unions
 from .assignments import Assignments
 from .conditions import as_condition, is_left_out, narrowed
-from .effects import has_effects, must_be_decomposed
+from .effects import has_effects, mark_iterators, must_be_decomposed
 from .expressions import Expressions
 from .interfaces import CallEvaluator, Result, Written
 from .loop_else import without_else
@@ -101,6 +101,7 @@ class Statements(Assignments):
 
     def _decomposed(self, node: ast.stmt) -> list[ast.stmt]:
         """Evaluate a statement in steps."""
+        mark_iterators(self.scope, node)
         steps = decomposed(node, self.scope.name)
         if steps is None:
             raise NotCompiledError("a statement that cannot be decomposed")

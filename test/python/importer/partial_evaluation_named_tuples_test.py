@@ -142,3 +142,20 @@ def replaced(x, n: int):
 
 def test_other_values_in_some_fields():
     check(replaced, *((torch.arange(3.0), n) for n in (2, 0, 1)), compiled=False)
+
+
+def constants(x, n: int):
+    """Named tuples of constants, which TorchScript makes when it compiles."""
+    best, first = Numbers(0.0, 1), Numbers(0.5, other=2)
+    if n > 1:
+        best = Numbers(float(n), n)
+    return best, first, (Numbers(1.0, 2), 3), torch.tensor([best.one, first.one]) + x[0, 0]
+
+
+class Numbers(NamedTuple):
+    one: float
+    other: int
+
+
+def test_constants():
+    check(constants, (X, 2), (X, 0), compiled=False)

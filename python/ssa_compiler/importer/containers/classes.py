@@ -34,7 +34,15 @@ from ..values.values import (
 from .containers import Containers
 from .list_classes import LIST
 
-__all__ = ["Classes", "attribute_types", "compare_enums", "named_tuple_type", "python_class", "tuple_class"]
+__all__ = [
+    "Classes",
+    "attribute_types",
+    "compare_enums",
+    "named_tuple_type",
+    "python_class",
+    "tuple_class",
+    "with_class",
+]
 
 _SCALARS = {"IntType": int, "FloatType": float, "BoolType": bool}
 _ANY = {"AnyListType": (LIST,), "AnyTupleType": (TUPLE, TORCH_SIZE)}
@@ -158,6 +166,19 @@ def named_tuple_type(kind: Any) -> tuple[tuple[str, ...], str]:
         return (), ""
     name = plain_name(kind.annotation_str)
     return _fields(text), name.removeprefix("__torch__.") if name.startswith("__torch__.") else ""
+
+
+def with_class(value: Value, kind: Any) -> Value:
+    """Return a tuple that is a constant with the fields and the class of its type; anything else as it is.
+
+    Args:
+        value: the value.
+        kind: its type.
+    """
+    if not isinstance(value, TupleValue) or kind.kind() != "TupleType":
+        return value
+    elements = tuple(with_class(each, part) for each, part in zip(value.elements, kind.elements()))
+    return TupleValue(elements, *named_tuple_type(kind))
 
 
 def tuple_class(node: Any) -> tuple[tuple[str, ...], str]:

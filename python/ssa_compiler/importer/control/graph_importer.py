@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from ..containers.classes import named_tuple_type, tuple_class
+from ..containers.classes import named_tuple_type, tuple_class, with_class
 from ..containers.tolist import to_list
 from ..ir.locations import highlighted
 from ..ir.tuple_keys import decoded
@@ -128,7 +128,7 @@ class GraphImporter(Operators):
             if tensor.dim() == 0 and tensor.dtype == torch.int64 and isinstance(made, TensorValue):
                 self.metadata.number_tensors.note(made, ConstValue(int(tensor)))
             return [made]
-        return [self._constant(ConstValue(output.toIValue()))]
+        return [with_class(self._constant(ConstValue(output.toIValue())), output.type())]
 
     def _prim_Uninitialized(self, node: Any) -> list[Value]:
         return [Uninitialized(str(node.output().type()))]

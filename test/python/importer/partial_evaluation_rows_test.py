@@ -166,3 +166,49 @@ def test_rows_of_tensors():
     inputs = [(torch.tensor([[1.0, 3.0], [2.0, 4.0], [0.0, -1.0]]), n) for n in (2, 0, 3)]
     check(unpacked, *inputs, (torch.zeros(3, 2), 1), compiled=False)
     check(grown, inputs[0], compiled=False)
+
+
+class Steps(torch.nn.Module):
+    """Tensors of several sizes, in one list."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.both = torch.nn.Linear(5, 2)
+
+    def step(self, state, n):
+        other = torch.nn.functional.one_hot(torch.tensor(n), 3).float()
+        return self.both(torch.cat([state, other])).tolist()
+
+    def forward(self, x, n: int):
+        found = []
+        for k in range(3):
+            found += [v for v in self.step(x[k], n) if v > 0]
+        return found
+
+
+def test_lists_of_tensors_of_several_sizes():
+    check(Steps(), *((torch.arange(6.0).view(3, 2) - 3, n) for n in (2, 0, 1)), compiled=False)
+
+
+class Sums(torch.nn.Module):
+    """A forward with a decorator and a write by a variable, and a part whose method has the same name."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.linear = torch.nn.Linear(2, 2)
+
+    @torch.no_grad()
+    def forward(self, x, n: int):
+        sums, table = [0.0] * 3, [[0, 0], [0, 0]]
+        kept = [v for v in x if v.sum() > 0]
+        for k in range(3):
+            j = k % 2
+            sums[j] += float(self.linear(x[k]).sum()) * n
+            table[j][n % 2] = k
+        return sums, table, len(kept)
+
+
+def test_methods_of_one_name():
+    check(Sums(), *((torch.arange(6.0).view(3, 2) - 3, n) for n in (2, 0)), compiled=False)

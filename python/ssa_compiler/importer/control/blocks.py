@@ -74,7 +74,7 @@ class Blocks:
             What it returns.
         """
         source = self.modules.python_function(name)
-        generated = name.rpartition(".")[2] in self.modules.sources or (not self._calls and bool(self.modules.sources))
+        generated = self.modules.is_generated(name) or (not self._calls and bool(self.modules.sources))
         if source is not None and name not in self._checked:
             self._checked.add(name)
             if graph.findNode("prim::Enter", True) is not None and not _is_scoped(graph, frozenset()):

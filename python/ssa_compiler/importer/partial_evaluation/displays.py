@@ -26,6 +26,7 @@ from .values import (
     Known,
     ListValue,
     OptionalValue,
+    TensorValue,
     TupleValue,
     Value,
     annotation,
@@ -110,9 +111,16 @@ def list_of(expressions: ExpressionEvaluator, results: Sequence[Result], node: a
     count = len(node.elts) or None  # elements are put into empty lists
     length = program.length(places, count)
     is_sample = all(is_tracked(result.value) for result in results) and (length is not None or not results)
-    sample = tuple(hint(result.value) for result in results) if is_sample else None
+    sample = tuple(hint(result.value) for result in results) if is_sample else _tensors(results, length)
     value = ListValue(element, places, False, length, sample)
     return Result(_annotated(expressions, node, value), value)
+
+
+def _tensors(results: Sequence[Result], length: int | None) -> tuple[Any, ...] | None:
+    """Samples of tensors, which may have several sizes; None if there are none."""
+    found = [getattr(result.value, "sample", None) for result in results if isinstance(result.value, TensorValue)]
+    is_sample = length is not None and len(found) == len(results) and not any(each is None for each in found)
+    return tuple(found) if is_sample else None
 
 
 def dict_display(expressions: ExpressionEvaluator, node: ast.Dict) -> Result:

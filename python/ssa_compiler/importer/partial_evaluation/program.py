@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -69,7 +70,7 @@ class Program(Dependences):
         elements: what the lists and dicts that the program makes hold, by place.
         methods: the copies that are methods, by module and name.
         names: what names of the copies mean: other copies, constants.
-        sources: the Python functions that copies are of, by the names of the copies.
+        sources: the Python functions that copies are of, by the names of the copies, behind the paths of their modules.
         held: the tensors of objects that are no modules, by the module that holds the object, and name.
         states: what the program assigns of these.
         squeezes: whether sizes decide when the program runs which dimensions `squeeze` leaves out.
@@ -368,11 +369,21 @@ class Program(Dependences):
 
     def add(self, owner: torch.nn.Module | None, made: Specialised) -> None:
         """Add a copy of a function to the program."""
-        self.sources[made.name] = made.source
         if owner is None:
+            self.sources[made.name] = made.source
             self.names[made.name] = made.function
         else:
+            for path in self._all_paths.get(id(owner), ()):
+                self.sources[f"{path}.{made.name}" if path else made.name] = made.source
             self.methods.setdefault(id(owner), {})[made.name] = made.function
+
+    @functools.cached_property
+    def _all_paths(self) -> dict[int, list[str]]:
+        """The paths of modules, of which some have several."""
+        found: dict[int, list[str]] = {}
+        for path, part in self.root.named_modules(remove_duplicate=False) if self.root is not None else ():
+            found.setdefault(id(part), []).append(path)
+        return found
 
     def keep_called(self, root: Specialised) -> None:
         """Forget the copies of functions that the program does not call: they were made on the way."""

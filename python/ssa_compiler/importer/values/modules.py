@@ -134,7 +134,7 @@ class Modules:
         Returns:
             None if there is no source: the program came scripted, or the function is made by TorchScript.
         """
-        if (copied := self.sources.get(name.rpartition(".")[2])) is not None:
+        if (copied := self._copied(name)) is not None:
             return copied
         if name.startswith("__torch__."):
             parts = name.removeprefix("__torch__.").split(".")
@@ -148,6 +148,14 @@ class Modules:
         for part in path:
             owner = getattr(owner, part, None)
         return None if isinstance(owner, torch.jit.ScriptModule) else getattr(type(owner), last, None)
+
+    def _copied(self, name: str) -> Any:
+        """The Python function that partial evaluation made a copy of, None if it made none."""
+        return self.sources.get(name.rpartition(".")[2] if name.startswith("__torch__.") else name)
+
+    def is_generated(self, name: str) -> bool:
+        """Return whether partial evaluation wrote a function or method, by its name as of `python_function`."""
+        return self._copied(name) is not None
 
     def dtype_attributes(self) -> frozenset[str]:
         """Return the names under which the module or a part of it holds a dtype; to TorchScript these are ints."""

@@ -223,6 +223,7 @@ def counts_nan(x: Tensor):
 
 
 @rejected(X, says="max of lists with dynamic elements; call it")
+@torch.jit.script
 def larger_list(x: Tensor):
     return max([float(x[0, 0])], [1.0])  # rejected
 

@@ -253,3 +253,15 @@ def test_normalization_of_constant_channels() -> None:
     x = torch.tensor([[[4.0, 4.0, 4.0], [1.0, 2.0, 3.0]], [[4.0, 4.0, 4.0], [1.0, 2.0, 5.0]]])
     mean, variance = torch.tensor([2.0, 3.0]), torch.tensor([1.0, 0.5])
     check(constant_channels, (x, mean, variance, 0.5), (x, mean, variance, 0.0))
+
+
+def equal_in_size(x: Tensor, y: Tensor, n: int):
+    """Tensors whose sizes are dynamic."""
+    a = torch.full((n,), 2.0)
+    return torch.equal(x[x > 0], y[y > 0]), torch.equal(x, y), torch.equal(a, y), torch.equal(a[:1], a)
+
+
+def test_equal_in_size() -> None:
+    x, y = torch.tensor([1.0, 2.0, 0.0]), torch.tensor([2.0, 2.0])
+    others = [(x * 0, y * 0, 0), (x, y - 1, 2), (x, torch.tensor([2.0, math.nan]), 1)]
+    check(equal_in_size, (x, y, 2), (x, y, 3), *others, compiled=False)

@@ -164,8 +164,8 @@ class Samples:
                 return _without_samples(one, typed or one == other)
         sampled = [value for value in tensors if value.sample is not None]
         if sampled and len(sampled) == len(args) + len(kwargs):  # whose sizes may be others
-            plain = [replace(value, sample=None) for value in args]  # type: ignore[type-var]
-            return self._vague(function, plain, {key: replace(v, sample=None) for key, v in kwargs.items()})  # type: ignore[type-var]
+            plain = [_without_sample(value) for value in args]
+            return self._vague(function, plain, {key: _without_sample(value) for key, value in kwargs.items()})
         return UNKNOWN
 
     def _of_rank(
@@ -428,3 +428,7 @@ def _real(sample: Any) -> Any:
     if sample.numel() > _REAL_ELEMENTS:
         raise _NoSampleError
     return torch.ones(tuple(sample.shape), dtype=sample.dtype)
+
+
+def _without_sample(value: Value) -> Value:
+    return replace(value, sample=None) if hasattr(value, "sample") else value  # type: ignore[type-var]

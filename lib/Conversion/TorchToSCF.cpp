@@ -266,8 +266,8 @@ struct TorchToSCF final : ssa_compiler::impl::TorchToSCFPassBase<TorchToSCF> {
       if (isa<torch_c::TorchConversionDialect, arith::ArithDialect>(
               name.getDialect()))
         name.getCanonicalizationPatterns(patterns, &getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    // Not all may be simplified in as many iterations as the driver has.
+    (void)applyPatternsGreedily(getOperation(), std::move(patterns));
   }
 };
 

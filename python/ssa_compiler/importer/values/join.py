@@ -110,7 +110,9 @@ def _with_later_keys(
     value: Value, parts: tuple[Value, ...], a: Elements, heap: dict[Site, tuple[Value, ...]]
 ) -> tuple[Value, ...]:
     """The elements of a dict, or of what stands for its contents, for all keys that it is passed with."""
-    wanted = a.keys if a.kind is dict else a.fields if is_items(a.type_name) else ()
+    if a.kind is not dict and not is_items(a.type_name):
+        return parts
+    wanted = a.keys if a.kind is dict else a.fields
     found: Any = value
     own = found.fields if isinstance(value, TupleValue) else marked(heap[found.cell]) if a.kind is dict else ()  # type: ignore[arg-type]
     return parts if own == wanted else tuple(aligned(parts, own, wanted))

@@ -31,19 +31,19 @@ from _container_ops import (
     raising_program,
     schemas,
 )
-from ssa_compiler.importer import import_program
+from ssa_compiler.testing import check
 from ssa_compiler.testing.harness import Call, run_stages
 
 SLOW = bool(os.environ.get("SSA_COMPILER_SLOW_TESTS"))
 NUMBERS = ("int", "float", "bool")
 
-# What is rejected with run-time values, by what the program does, with the reason.
-REJECTED = {
-    "-> max(a, b)": "which list it is depends on run-time values",
-    "-> min(a, b)": "which list it is depends on run-time values",
-    "m = max(a, b); m.append(e) -> a, b": "which list it is depends on run-time values",
-    "m = min(b, a); m.append(e) -> a, b": "which list it is depends on run-time values",
-}
+# What only partial evaluation takes with run-time values: which list it is depends on them.
+EVALUATED = (
+    "-> max(a, b)",
+    "-> min(a, b)",
+    "m = max(a, b); m.append(e) -> a, b",
+    "m = min(b, a); m.append(e) -> a, b",
+)
 # What TorchScript itself rejects, by the type of the keys.
 NOT_SCRIPTED = {("bool", "-> k in d.keys()"): "there is no `in` for lists of bools"}
 
@@ -171,7 +171,7 @@ def test_lists_of_run_time_values(kind: str, place: str, tmp_path: Path) -> None
     if place == "element" and kind != "bool" and not SLOW:
         pytest.skip("slow: as the entry of a dict")
     calls, parameters = calls_for(kind), parameters_of(kind)
-    snippets = [snippet for snippet in dynamic_snippets(kind, place) if not is_rejected(snippet)]
+    snippets = [snippet for snippet in dynamic_snippets(kind, place) if not snippet.text.startswith(EVALUATED)]
     fine, raising = split(tmp_path, parameters, snippets, calls)
     made = program(tmp_path, parameters, fine)
     assert_same(made, calls, fine)
@@ -182,20 +182,12 @@ def test_lists_of_run_time_values(kind: str, place: str, tmp_path: Path) -> None
         assert_same(raising_program(tmp_path, parameters, raising), [(len(raising), *calls[0]), *cases])
 
 
-def is_rejected(snippet: Snippet) -> bool:
-    return any(snippet.text.startswith(text) for text in REJECTED)
-
-
-@pytest.mark.parametrize("text", REJECTED)
-def test_what_is_rejected(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", EVALUATED)
+def test_what_is_evaluated(text: str, tmp_path: Path) -> None:
     (snippet,) = (snippet for snippet in dynamic_snippets("int", "local") if snippet.text == text)
-    made = program(
-        tmp_path,
-        "x: torch.Tensor",
-        [Snippet(snippet.op, text, "p = int(x[0]); q = int(x[1]); s = int(x[2]); e = p; " + snippet.setup)],
-    )
-    with pytest.raises(ssa_compiler.UnsupportedOpError, match=r"container_program_\d+.py:\d+: unsupported: "):
-        import_program(made, (torch.tensor([1, 2, 3]),))
+    setup = "p = int(x[0]); q = int(x[1]); s = int(x[2]); e = p; "
+    made = program(tmp_path, "x: torch.Tensor", [Snippet(snippet.op, text, setup + snippet.setup)])
+    check(made, *((torch.tensor(numbers),) for numbers in ([1, 2, 3], [3, 2, 1], [2, 2, 2], [0, -1, 0])))
 
 
 @pytest.mark.parametrize("kind", NUMBERS)

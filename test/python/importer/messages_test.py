@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from torch import nn
 
 from _message_calls import CALLS
@@ -95,6 +96,8 @@ def label(value: Any) -> str | None:
 def rejected_line(program: Any) -> str:
     """The file of a program, and its line that ends in `# rejected`."""
     function = type(program).forward if isinstance(program, nn.Module) else program
+    if isinstance(program, torch.jit.ScriptFunction):
+        function = program._torchdynamo_inline  # the function that it was made of
     lines, first = inspect.getsourcelines(function)
     found = (first + number for number, line in enumerate(lines) if line.rstrip().endswith("# rejected"))
     return f"{Path(inspect.getsourcefile(function) or '').name}:{next(found, None)}"

@@ -94,12 +94,12 @@ class Checked:
         return self.count_ops(stage, "torch.prim.Loop", "scf.for", "scf.while")
 
 
-def _imported(model: Callable[..., Any], call: Call, **options: Any) -> ImportedProgram:
+def _imported(
+    importer: Callable[..., ImportedProgram], model: Callable[..., Any], call: Call, **options: Any
+) -> ImportedProgram:
     """Import a model, which must not change it or the arguments."""
-    from ..importer import import_program
-
     with untouched(model, call.args, call.kwargs):
-        return import_program(model, call.args, call.kwargs, **options)
+        return importer(model, call.args, call.kwargs, **options)
 
 
 def check(
@@ -138,6 +138,7 @@ def check(
             outlives it, random numbers and warnings included.
         SsaCompilerError: the model cannot be imported or compiled.
     """
+    from ..importer import import_program  # first: loading it changes the filters of warnings
     from ..pipeline import import_and_run
 
     sets = [call if isinstance(call, Call) else Call(*call) for call in calls]
@@ -150,7 +151,9 @@ def check(
         checked = Checked(runner.program.imported, dict(runner.program.stages))
     else:  # ignored methods run on the module that was imported: the compiled program's is its own
         shapes = (options or {}).get("dynamic_shapes")
-        own = functools.partial(_imported, _copy(model), sets[0], dynamic_shapes=shapes, lenient=lenient)
+        own = functools.partial(
+            _imported, import_program, _copy(model), sets[0], dynamic_shapes=shapes, lenient=lenient
+        )
         imported, pipeline = import_and_run(lambda unrolls: own(unrolls=unrolls))
         checked = Checked(imported, dict(pipeline.stages))
     checked.compiled = runner.program if runner is not None else NOT_COMPILED

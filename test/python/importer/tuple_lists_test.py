@@ -193,8 +193,10 @@ def test_what_is_rejected() -> None:
         compiled(X, 0)
     with pytest.raises(ssa_compiler.UnsupportedOpError, match=r"torch\.tensor of a list .* stack it first"):
         import_program(of_tensors, (X, 2))
-    with pytest.raises(ssa_compiler.UnsupportedOpError, match="aten::sort on a list"):
-        import_program(sorted_list, (X, 2))
+
+
+def test_sorted() -> None:
+    check(sorted_list, *[(X, n) for n in COUNTS])
 
 
 def shared_and_constant(x: Tensor, a: list[int], b: list[int], dim: int) -> Tensor:

@@ -72,6 +72,21 @@ def starts_changed(x: Tensor, n: int, most: float) -> tuple[Tensor, int]:
     return torch.tensor(kept), i
 
 
+def asked_at_the_end(x: Tensor, n: int, most: float) -> tuple[Tensor, int]:
+    """The first iteration is there whatever the counter is."""
+    kept: list[float] = []
+    i = 0
+    while True:
+        for k in range(6):
+            kept.append(x[k].item() * n)
+        i += 1
+        if i < 0:
+            n += 1
+        else:
+            break
+    return torch.tensor(kept), i
+
+
 CALLS = [(X, 9, 0.2), (X, 0, 0.2), (X, 1, 0.2), (X, 2, 5.0), (X, 3, 5.0), (X, 18, 5.0), (X, 5, -2.0), (X, -4, 5.0)]
 
 
@@ -80,7 +95,7 @@ def test_bounded_by_the_condition(program: Any) -> None:
     kernel_of(program, *CALLS)
 
 
-@pytest.mark.parametrize("program", [steps_back, starts_changed])
+@pytest.mark.parametrize("program", [steps_back, starts_changed, asked_at_the_end])
 def test_not_bounded_by_the_condition(program: Any) -> None:
     check(program, *CALLS)
 

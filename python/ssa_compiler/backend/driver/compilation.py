@@ -398,7 +398,9 @@ class Compilation(ModuleAtWork):
         text = rewrite_moves(f"module attributes {{vm.toplevel}} {{\n{printed[-1]}\n}}\n")
         repaired.write_text(text, encoding="utf-8")
         command = [compiler_path(), str(repaired), *self._flags, "--compile-from=vm", "-o", str(again)]
-        self._run(command, repaired)
+        completed = run_tool(command, timeout_s=self._timeout_s)
+        if completed.returncode != 0:
+            raise tool_error("iree-compile", self._shown(command), completed, source=text, dump_dir=self._dump_dir)
         wrong = [*find_shared_registers(text, self._context), *find_bad_moves(str(again), in_order=in_order)]
         if wrong:
             raise ToolError(
@@ -407,13 +409,6 @@ class Compilation(ModuleAtWork):
                 reproducer=keep_reproducer("iree-compile", text, self._dump_dir),
             )
         return again
-
-    def _run(self, command: list[str], source: Path) -> None:
-        completed = run_tool(command, timeout_s=self._timeout_s)
-        if completed.returncode != 0:
-            shown = self._shown(command)
-            text = "" if source.suffix == ".mlirbc" else source.read_text(encoding="utf-8")
-            raise tool_error("iree-compile", shown, completed, source=text, dump_dir=self._dump_dir)
 
     def _examine(self, module: ir.Module) -> tuple[list[Violation], list[int]]:
         """Check the stream IR.

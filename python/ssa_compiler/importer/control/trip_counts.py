@@ -41,20 +41,23 @@ def most_iterations(node: Any) -> Any:
     """The number that bounds the iterations of a prim::Loop, if its condition compares a counter with one.
 
     The counter begins at a constant that is not negative, grows by at least 1 in each iteration, and has to be less
-    than a number from outside the loop: `while i < n and ...`.
+    than a number from outside the loop, also for the first iteration: `while i < n and ...`. A `while True` asks
+    nothing before that.
     """
     _, condition, *initial = node.inputs()
     (body,) = node.blocks()
     going_on, *final = body.outputs()
-    asked = [large for _, large in _comparisons(condition)]
+    asked = [(_constant(small), large) for small, large in _comparisons(condition)]
     for following, bound in _comparisons(going_on):
-        # What is compared before the loop comes from outside, as constants do.
-        outside = bound in asked or (condition.toIValue() is True and bound.node().kind() == "prim::Constant")
-        if not outside or str(bound.type()) != "int" or following not in final:
+        if str(bound.type()) != "int" or following not in final:
             continue
         place = final.index(following)
         begin, counter = _constant(initial[place]), list(body.inputs())[1 + place]
-        if begin is not None and begin >= 0 and _is_larger(following, counter):
+        if begin is None or begin < 0 or not _is_larger(following, counter):
+            continue
+        # TorchScript has found that one constant is less than another where it asks nothing.
+        known = bound.toIValue() if condition.toIValue() is True else None
+        if (begin, bound) in asked or (isinstance(known, int) and begin < known):
             return bound
     return None
 

@@ -121,7 +121,7 @@ class ProgramImport:
             held=tuple(replace(container, result=bound.get(container.name)) for container in self.held),
             signature=self.opened.signature,
             can_be_kept=self.opened.signature is None,
-            keeps_loops=state.kept_loops,
+            keeps_loops=bool(state.kept_loops),
         )
 
     def _parameter(self, index: int, found: FoundParameter) -> ParameterSpec:

@@ -43,7 +43,7 @@ from ..values.values import (
 )
 from .if_and_loop import Iteration
 from .operators import Operators
-from .trip_counts import counted_up_to, most_iterations
+from .trip_counts import Trips, counted_up_to, most_iterations
 
 __all__ = ["GraphImporter"]
 
@@ -201,17 +201,17 @@ class GraphImporter(Operators):
         return self.control.branch(condition, node)
 
     def _prim_Loop(self, node: Any) -> list[Value]:
-        trip, condition, *initial = (self._lookup(value) for value in node.inputs())
-        trip, condition = self.implicit.number(trip, int), self.implicit.number(condition, bool)
-        most = most_iterations(node)
-        most = trip if most is None else self.implicit.number(self._lookup(most), int)
-        return self.control.loop(trip, most, condition, initial, node, self._iteration(node))
+        limit, condition, *initial = (self._lookup(value) for value in node.inputs())
+        limit, condition = self.implicit.number(limit, int), self.implicit.number(condition, bool)
+        bound = most_iterations(node)
+        most = limit if bound is None else self.implicit.number(self._lookup(bound), int)
+        return self.control.loop(Trips(limit, most, condition), initial, node, self._iteration(node))
 
     def _iteration(self, node: Any) -> Iteration:
         """Return how a prim::Loop goes through lists, if it is a for loop over some.
 
         TorchScript asks once how long they are, Python before each iteration. A loop with a break has no number of
-        iterations, but a condition: the position is less than the length, `bound`, and there was no break.
+        iterations, but a condition: the position is less than the length, and there was no break.
         """
         bound, counters = counted_up_to(node)
         lengths = [next(node.inputs()) if bound is None else bound]

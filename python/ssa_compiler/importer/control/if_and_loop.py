@@ -36,6 +36,7 @@ from .loop_forecast import forecast
 from .loop_lists import LoopLists
 from .loop_pass import FOREVER, Heap, LoopParts, LoopPass, same_contents
 from .refinement import refined, refined_contents
+from .trip_counts import Trips
 
 __all__ = ["Control", "Iteration"]
 
@@ -272,9 +273,7 @@ class Control:
 
     def loop(
         self,
-        trip: Value,
-        most: Value,
-        condition: Value,
+        trips: Trips,
         initial: Sequence[Value],
         node: Any,
         iteration: Iteration,
@@ -282,16 +281,15 @@ class Control:
         """Import a prim::Loop.
 
         Args:
-            trip: after how many iterations the loop ends.
-            most: the largest number of iterations that there can be, as the condition counts them, too.
-            condition: whether there is a first one.
+            trips: how often it runs.
             initial: the values that the loop carries.
             node: the loop.
             iteration: the lists that a for loop goes through.
         """
         state = self.state
         (body,) = node.blocks()
-        if isinstance(condition, ConstValue) and not condition.value:
+        trip = trips.limit
+        if isinstance(trips.condition, ConstValue) and not trips.condition.value:
             return list(initial)
         if isinstance(trip, ConstValue) and trip.value <= 0:
             return list(initial)
@@ -305,7 +303,7 @@ class Control:
         added = dict(self.growing.capacity.added)
         try:
             with self.emitter.attempt():
-                results = self._as_loop(site, trip, most, condition, initial, before, body)
+                results = self._as_loop(site, trips, initial, before, body)
                 iteration.check(None)
                 return results
         except (UnsupportedOpError, UnsupportedProgramError) as rejection:
@@ -313,9 +311,10 @@ class Control:
             known = iteration.length if iteration.length is not None else getattr(trip, "value", FOREVER)
             form = getattr(rejection.plain() if isinstance(rejection, Unjoinable) else rejection, "form", None)
             # A large loop that builds a list of tuples stays one; lists of tensors of other shapes are better known.
-            in_columns = state.kept_loops and form is not None and form.columns and form not in state.plan.forms
-            if known > _MOST_UNROLLED or in_columns:
+            stays = site in state.kept_loops and form is not None and form.columns and form not in state.plan.forms
+            if known > _MOST_UNROLLED or stays:
                 raise
+            state.kept_loops.discard(site)
             state.heap.contents, self.growing.capacity.added = before, added
             try:
                 return self._unrolled(0, known, list(initial), body, iteration)
@@ -324,16 +323,7 @@ class Control:
                 # What asks for a list in another form may be all that is in the way.
                 raise (other if isinstance(plain, OtherForm) else rejection) from None
 
-    def _as_loop(
-        self,
-        site: Site,
-        trip: Value,
-        most: Value,
-        condition: Value,
-        initial: Sequence[Value],
-        before: Heap,
-        body: Any,
-    ) -> list[Value]:
+    def _as_loop(self, site: Site, trips: Trips, initial: Sequence[Value], before: Heap, body: Any) -> list[Value]:
         """Import a loop as a loop; without a forecast if it is rejected with one, for the message."""
         state, added = self.state, dict(self.growing.capacity.added)
         frames = list(state.locations.frames)
@@ -344,19 +334,17 @@ class Control:
             if head != plain:
                 try:
                     with self.emitter.attempt():
-                        return self._fixed_point(site, trip, most, condition, initial, dict(before), body, plain, head)
+                        return self._fixed_point(site, trips, initial, dict(before), body, plain, head)
                 except (UnsupportedOpError, UnsupportedProgramError):
                     state.heap.contents, self.growing.capacity.added = dict(before), added
                     state.locations.frames[:] = frames
                     head = plain
-        return self._fixed_point(site, trip, most, condition, initial, dict(before), body, plain, head)
+        return self._fixed_point(site, trips, initial, dict(before), body, plain, head)
 
     def _fixed_point(
         self,
         site: Site,
-        trip: Value,
-        most: Value,
-        condition: Value,
+        trips: Trips,
         initial: Sequence[Value],
         before: Heap,
         body: Any,
@@ -368,12 +356,10 @@ class Control:
         cells: list[Site] = []
         contents: list[Abstract] = []
         written = set(self._written.get(site, ()))
-        lists = LoopLists(self.state, self.growing, trip, most)
+        lists = LoopLists(self.state, self.growing, site, trips)
         parts = LoopParts(self.state, self.scalars, self.growing, self.run_block)
         for _ in range(_MOST_PASSES + _PASSES_FOR_EACH * len(initial)):  # what changes may go from one to the next
-            again = LoopPass(
-                parts, site, trip, condition, list(initial), before, head, cells, contents, written, lists, plain
-            )
+            again = LoopPass(parts, site, trips, list(initial), before, head, cells, contents, written, lists, plain)
             again.run(body)
             if again.settled():
                 self._heads[site], self._written[site] = again.head, again.written

@@ -13,6 +13,7 @@ from ..containers.list_forms import in_columns, in_parts
 from ..values.dynamic_list_value import LengthChanges, is_growing
 from ..values.state import State
 from ..values.values import ConstValue, ScalarValue, Site, Value
+from .trip_counts import Trips
 
 __all__ = ["LoopLists"]
 
@@ -26,19 +27,20 @@ Heap = dict[Site, tuple[Value, ...]]
 class LoopLists:
     """What one loop knows about lists that change their length in it, over all passes of its import."""
 
-    def __init__(self, state: State, growing: DynamicLists, trip: Value, most: Value) -> None:
+    def __init__(self, state: State, growing: DynamicLists, site: Site, trips: Trips) -> None:
         """Create it.
 
         Args:
             state: the interpretation.
             growing: the ops on such lists.
-            trip: after how many iterations the loop ends.
-            most: the largest number of iterations that there can be.
+            site: the loop's.
+            trips: how often it runs.
         """
-        self.state, self.growing, self.most = state, growing, most
+        self.state, self.growing, self.site, self.most = state, growing, site, trips.most
+        most, limit = trips.most, trips.limit
         constant = most.value if isinstance(most, ConstValue) else None
         self.bounded = isinstance(most, ScalarValue) or (constant is not None and constant <= _MOST_RESERVED)
-        self._iterations = trip.value if isinstance(trip, ConstValue) and trip.value <= _READILY_UNROLLED else None
+        self._iterations = limit.value if isinstance(limit, ConstValue) and limit.value <= _READILY_UNROLLED else None
         self._ops = 0
         # A loop around this one has reserved capacity if it can tell how often this one runs.
         self._inherited = growing.capacity.reserved if constant is not None and self.bounded else frozenset()
@@ -60,7 +62,7 @@ class LoopLists:
             return False
         if self.state.plan.unrolls or self._iterations * self._ops <= _MOST_OPS:
             return True
-        self.state.kept_loops = True
+        self.state.kept_loops.add(self.site)
         return False
 
     def reserved(self) -> frozenset[Site]:

@@ -19,6 +19,7 @@ from ..values.lattice_join import from_earlier_iterations, join
 from ..values.state import State
 from ..values.values import ConstValue, ScalarValue, Site, Value
 from .loop_lists import LoopLists
+from .trip_counts import Trips
 
 __all__ = ["FOREVER", "Heap", "LoopParts", "LoopPass", "same_contents"]
 
@@ -55,8 +56,7 @@ class LoopPass:
         self,
         parts: LoopParts,
         site: Site,
-        trip: Value,
-        condition: Value,
+        trips: Trips,
         initial: list[Value],
         before: Heap,
         head: list[Abstract],
@@ -67,7 +67,7 @@ class LoopPass:
         plain: list[Abstract],
     ) -> None:
         self.lists, self.plain = lists, plain
-        self.parts, self.site, self.trip, self.condition = parts, site, trip, condition
+        self.parts, self.site, self.trip, self.condition = parts, site, trips.limit, trips.condition
         self.state, self.emitter = parts.state, parts.state.emitter
         self.initial, self.before, self.head = initial, before, head
         self.cells, self.contents, self.written = list(cells), list(contents), set(written)

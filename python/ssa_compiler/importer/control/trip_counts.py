@@ -5,9 +5,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["counted_up_to", "most_iterations"]
+from ..values.values import Value
+
+__all__ = ["Trips", "counted_up_to", "most_iterations"]
+
+
+@dataclass(frozen=True)
+class Trips:
+    """How often a loop runs.
+
+    Attributes:
+        limit: after how many iterations it ends, whatever its condition says.
+        most: the largest number of iterations that there can be, as the condition counts them, too.
+        condition: whether there is a first one.
+    """
+
+    limit: Value
+    most: Value
+    condition: Value
 
 
 def counted_up_to(node: Any) -> tuple[Any, list[int]]:

@@ -54,7 +54,7 @@ class State(Diagnostics):
         ints: the number among the arguments of `@main`, and the example, of each symbol that is an int argument.
         sizes_given: the int arguments that are sizes of which -1 would be inferred, with the op that takes them.
         outside: for each region that the code at hand is in, the cells that were there when it was entered.
-        kept_loops: whether a loop that builds a list was too large to be written out, so that the list is a buffer.
+        kept_loops: the loops that are too large to be written out, so that the lists that they build are buffers.
 
     Args:
         plan: the decisions.
@@ -81,7 +81,7 @@ class State(Diagnostics):
         self.originals: dict[int, tuple[TensorValue, TensorValue]] = {}
         self.identities: dict[tuple[int, int], bool] = {}
         self.scalars: list[str] = []
-        self.kept_loops = False
+        self.kept_loops: set[Site] = set()
         self.ints: dict[Any, tuple[int, int]] = {}
         self.sizes_given: dict[int, str] = {}
         self.outside: list[frozenset[Site]] = []

@@ -109,5 +109,14 @@ def nothing(x: Tensor, n: int, most: float) -> tuple[Tensor, Tensor, Tensor, Ten
     return y, none, torch.cat([none, y]), torch.zeros(3, 0) @ torch.zeros(0, 2)
 
 
-def test_tensors_without_elements() -> None:
+def product(x: Tensor, y: Tensor) -> Tensor:
+    return x @ y
+
+
+def test_tensors_without_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where an earlier program showed that IREE's own dispatches cannot have such a product."""
+    with monkeypatch.context() as patched:
+        patched.setenv("SSA_COMPILER_KERNELS", "off")
+        earlier = check(product, (torch.zeros(3, 0), torch.zeros(0, 2))).compiled.explain()
+        assert [use.op for use in earlier.callbacks] == ["aten::matmul"]
     kernel_of(nothing, (X, 5, 1.0), (X, 0, 1.0), (X, 18, 2.0))

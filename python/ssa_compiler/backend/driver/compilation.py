@@ -109,6 +109,7 @@ class Compilation(ModuleAtWork):
     def _dispatch(self) -> Artifact:
         for op in [op for op in walk(self._module.operation) if is_kernel_op(op)]:
             self._call_back(op, "it could not be made a kernel")
+        self._call_back_known()  # not before: what IREE's dispatches fail on may work in a kernel
         keep_order(self._module)
         self._prepare_dispatches()
         return self._run_dispatches()

@@ -95,8 +95,6 @@ class ModuleAtWork:
             for op in walk(self._module.operation)
             if (reason := must_call_back(op)) is not None and not (kernel_maker is not None and is_kernel_op(op))
         ]
-        known = known_to_fail(self._module, (compiler_path(), *self._flags), timeout_s=timeout_s, cache=cache)
-        rejected += [(op, reason) for op, reason in known if all(op != other for other, _ in rejected)]
         for op, reason in rejected:
             self._call_back(op, reason)
         carry_as_integers(self._module)
@@ -109,6 +107,12 @@ class ModuleAtWork:
         given = {"stream.topology": _TOPOLOGY, "tssa.types": _TYPES}
         for name, value in given.items():
             module.operation.attributes[name] = ir.Attribute.parse(value, self._context)
+
+    def _call_back_known(self) -> None:
+        """Turn the ops that earlier programs showed not to compile into callbacks."""
+        command = (compiler_path(), *self._flags)
+        for op, reason in known_to_fail(self._module, command, timeout_s=self._timeout_s, cache=self._cache):
+            self._call_back(op, reason)
 
     def _ops(self, attempt: Attempt, lines: list[int]) -> list[ir.Operation]:
         found = [attempt.op_at(line) for line in lines]

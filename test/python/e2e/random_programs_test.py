@@ -1,4 +1,4 @@
-"""Random programs: every stage under the interpreter for 125 of them, the compiled program for 25 of these.
+"""Random programs: every stage under the interpreter for 90 of them, the compiled program for 20 of these.
 
 The fuzzer's own command line runs them. Longer searches: `python -m ssa_compiler.testing.fuzz` (docs/Fuzzing.md).
 """
@@ -13,8 +13,8 @@ from ssa_compiler.testing.fuzz.pool import Task, run_tasks
 from ssa_compiler.testing.fuzz.record import Record
 from ssa_compiler.testing.fuzz.score import format_score
 
-COMPILED = range(25)  # they run under the interpreter, too
-INTERPRETED = range(25, 125)
+COMPILED = range(20)  # they run under the interpreter, too
+INTERPRETED = range(20, 90)
 # The goal is 1 % of many programs; of these few, each rejection counts for nearly half of that.
 MOST_REJECTED = 0.02
 

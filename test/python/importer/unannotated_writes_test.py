@@ -151,7 +151,7 @@ def test_the_table_has_every_op_of_pytorchs_operator_database(monkeypatch: pytes
     for info in op_db:
         if torch.float32 not in info.dtypes or info.name.startswith(("empty", "new_empty")):
             continue
-        if not NIGHTLY and crc32(info.name.encode()) % 2 and "norm" not in info.name:
+        if not NIGHTLY and crc32(info.name.encode()) % 4 and "norm" not in info.name:
             continue
         try:
             samples = list(islice(info.sample_inputs("cpu", torch.float32), SAMPLES))
@@ -164,7 +164,7 @@ def test_the_table_has_every_op_of_pytorchs_operator_database(monkeypatch: pytes
                 ran += 1
             except Exception:  # samples that eager rejects
                 continue
-    assert ran > (1500 if NIGHTLY else 350)
+    assert ran > (1500 if NIGHTLY else 170)
     assert watch.found == {"aten::native_batch_norm"}
     assert watch.found <= set(UNANNOTATED_WRITES)
 

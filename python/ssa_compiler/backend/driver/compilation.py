@@ -158,7 +158,8 @@ class Compilation(ModuleAtWork):
         for name in list(module.operation.attributes):
             del module.operation.attributes[name]  # they are IREE's
         text = module.operation.get_asm(enable_debug_info=True)
-        tools: dict[str, Any] = {"ssa_opt": self._kernel_maker, "timeout_s": self._timeout_s}
+        timeout_s = min(self._timeout_s, _KERNEL_TIMEOUT_S)
+        tools: dict[str, Any] = {"ssa_opt": self._kernel_maker, "timeout_s": timeout_s}
         try:
             return form_kernel(text, self._context, whole=True, **tools)
         except NoKernelError as error:

@@ -81,6 +81,7 @@ def outcome_on_examples(state: State, op: Any, args: Sequence[Any]) -> Any:
         return None
     symbols = symbols_of(args)
     if symbols and not state.plan.opaque:
+        state.has_opaque_ops = True
         return None
     outcomes, tried = [], []
     for valuation in valuations(state, symbols):

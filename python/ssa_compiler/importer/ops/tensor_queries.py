@@ -176,6 +176,9 @@ class Metadata:
             same = self.state.examples[first] is self.state.examples[second]
             self.state.identities[(first, second)] = same
             return same
+        outer = {site[0] for value in (a, b) for site in value.storages}
+        if "parameter" in outer and outer <= {"argument", "parameter"} and len(outer) == 2:
+            raise self.state.unsupported_op("'is' on an argument and a tensor of the module")
         if not a.storages & b.storages or not (a.chosen or b.chosen):
             return False
         raise self.state.unsupported_op("'is' on tensors that control flow chose")

@@ -113,9 +113,7 @@ def _method(method: Any) -> OpenedModel:
         _reject_hooks(owner)
         return OpenedModel(owner, owner, name, f"{_type_name(owner)}.{name}")
     _reject_module(owner)
-    return OpenedModel(
-        owner, script_method(owner, name), name, f"{_type_name(owner)}.{name}", *declared(getattr(owner, name))
-    )
+    return OpenedModel(owner, script_method(method), name, f"{_type_name(owner)}.{name}", *declared(method))
 
 
 def loaded(model: Any) -> Any:

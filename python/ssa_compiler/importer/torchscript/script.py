@@ -51,26 +51,27 @@ def script_model(model: Callable[..., Any] | torch.nn.Module) -> Any:
     return scripted_with_types(model, script) if isinstance(model, torch.nn.Module) else script()
 
 
-def script_method(module: torch.nn.Module, name: str) -> Any:
-    """Return a ScriptModule that has a method of `module`, whether it is marked `@torch.jit.export` or not.
+def script_method(method: Any) -> Any:
+    """Return a ScriptModule that has a method of an nn.Module, whether it is marked `@torch.jit.export` or not.
 
     Args:
-        module: an nn.Module that is not scripted. It is not changed.
-        name: the name of the method.
+        method: a bound method, perhaps of a function that its class does not have. The module is not scripted, and not
+            changed.
     Raises:
         ScriptError: TorchScript rejects the method.
     """
 
+    module, name = method.__self__, method.__name__
+
     def stubs(part: torch.nn.Module) -> Any:
         if part is module:
-            return [recursive.make_stub_from_method(module, name)]  # type: ignore[no-untyped-call]
+            return [recursive.make_stub(method, name)]  # type: ignore[no-untyped-call]
         return recursive.infer_methods_to_compile(part)  # type: ignore[no-untyped-call]
 
     def script() -> Any:
         return recursive.create_script_module(module, stubs, share_types=False)  # type: ignore[no-untyped-call]
 
-    definition = getattr(type(module), name, None)
-    return scripted_with_types(module, lambda: _scripted(script, f"{_name(module)}.{name}", definition))
+    return scripted_with_types(module, lambda: _scripted(script, f"{_name(module)}.{name}", method.__func__))
 
 
 def script_as(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from .compiled_program import CompiledProgram
-from .errors import ArgumentTypeError
+from .errors import ArgumentTypeError, SsaCompilerError
 from .options import Options
 from .process.tracebacks import for_user
 from .specialisation import CallbackUse, Explanation, Specialisation
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     import torch
 
 __all__ = ["CallbackUse", "CompiledProgram", "Explanation", "Specialisation", "compile", "script"]
+
+
+_MOST_NODES = 100_000
+"""A program that has more of them, in all attempts to import it, is compiled in fragments."""
 
 
 def compile(
@@ -36,8 +41,12 @@ def compile(
     cache: bool = True,
     gradients: str = "raise",
     kernels: bool = True,
+    fullgraph: bool | None = None,
 ) -> CompiledProgram:
     """Compile a PyTorch program.
+
+    A program that cannot be compiled as a whole is compiled in fragments when it is called, with graph breaks between
+    them: lines that Python runs. `explain()` lists both.
 
     Args:
         model: function, nn.Module, method of one, ScriptModule or ScriptFunction, what `torch.jit.trace` gives, the
@@ -71,12 +80,15 @@ def compile(
         kernels: on the CPU, make one native kernel of the program, or of each part of it that can be one
             (docs/Kernels.md); IREE launches a kernel for each op of the rest. The environment variable
             SSA_COMPILER_KERNELS=off turns this off everywhere.
+        fullgraph: raise where the program cannot be compiled as a whole. None for True if the environment variable
+            SSA_COMPILER_FULLGRAPH is 1, else False; `strict` includes it.
     Returns:
         A callable with the model's signature. It takes and returns torch tensors.
     Raises:
-        ScriptError: TorchScript rejects the model.
+        ScriptError: TorchScript rejects the model; likewise.
         ArgumentError: the examples do not fit the signature, or lie on several devices.
-        UnsupportedOpError, UnsupportedProgramError: the program cannot be compiled; the message has the user's line.
+        UnsupportedOpError, UnsupportedProgramError: the program cannot be compiled, not even in fragments, or
+            `fullgraph` forbids that; the message has the user's line.
         TargetError: the target is unknown.
         ToolError: a tool is missing, of the wrong version, failed or ran out of time.
         OSError: `dump_dir` cannot be made or written.
@@ -87,13 +99,29 @@ def compile(
             "compile(model, (x,)), and example_kwargs={...} for keyword arguments"
         )
     codegen = (target, data_tiling, index_checks, dump_dir, ssa_opt, timeout_s)
-    options = Options(*codegen, dynamic_shapes, strict, cache, gradients, kernels)
+    fullgraph = _fullgraph() if fullgraph is None else fullgraph
+    most = None if fullgraph or strict else _MOST_NODES
+    options = Options(*codegen, dynamic_shapes, strict, cache, gradients, kernels, fullgraph, most_nodes=most)
     try:
-        compiled = CompiledProgram(model, options, max_specialisations)
-        compiled.specialise(*example_inputs, **dict(example_kwargs or {}))
+        compiled = CompiledProgram(model, options, max_specialisations, _break_up)
     except Exception as error:
         raise for_user(error)  # noqa: B904 - SSA_COMPILER_TRACEBACKS=full shows all frames
+    try:
+        compiled.specialise(*example_inputs, **dict(example_kwargs or {}))
+    except Exception as error:
+        if not compiled.breaks_up(error):
+            raise for_user(error)  # noqa: B904 - as above
     return compiled
+
+
+def _fullgraph() -> bool:
+    return os.environ.get("SSA_COMPILER_FULLGRAPH", "") not in ("", "0")
+
+
+def _break_up(model: Any, options: Options, limit: int, rejected: SsaCompilerError) -> Any:
+    from .fragments.broken_program import break_up  # most programs do without
+
+    return break_up(model, options, limit, rejected)
 
 
 def script(model: Any = None, /, *, max_specialisations: int = 8, **options: Any) -> Any:
@@ -111,18 +139,19 @@ def script(model: Any = None, /, *, max_specialisations: int = 8, **options: Any
     Raises:
         ArgumentTypeError: an option is unknown, or the class is no nn.Module.
     """
-    known = Options.__dataclass_fields__
+    known = [name for name in Options.__dataclass_fields__ if name not in ("exact_aliases", "most_nodes")]
     unknown = [name for name in options if name not in known]
     if unknown:
         raise ArgumentTypeError(
             f"script() got an unexpected keyword argument '{unknown[0]}'; expected max_specialisations, {', '.join(known)}"
         )
-    chosen = Options(**options)
+    chosen = Options(**{"fullgraph": _fullgraph(), **options})
+    chosen = replace(chosen, most_nodes=None if chosen.fullgraph or chosen.strict else _MOST_NODES)
     if model is None:
         return lambda model: script(model, max_specialisations=max_specialisations, **options)
     if isinstance(model, type):
         return _script_class(model, chosen, max_specialisations)
-    return CompiledProgram(model, chosen, max_specialisations)
+    return CompiledProgram(model, chosen, max_specialisations, _break_up)
 
 
 def _script_class(kind: type, options: Options, max_specialisations: int) -> type:
@@ -140,7 +169,7 @@ def _script_class(kind: type, options: Options, max_specialisations: int) -> typ
             return eager(self, *args, **kwargs)
         program = self.__dict__.get(attribute)
         if program is None:
-            program = self.__dict__[attribute] = CompiledProgram(self, options, max_specialisations)
+            program = self.__dict__[attribute] = CompiledProgram(self, options, max_specialisations, _break_up)
         try:
             return program(*args, **kwargs)
         except Exception as error:

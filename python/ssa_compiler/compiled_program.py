@@ -12,11 +12,20 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ._wrapper import ModelWrapper
 from .abi.differences import count_differences
-from .errors import ArgumentError, ArgumentTypeError, ArgumentValueError
+from .errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    ArgumentValueError,
+    ScriptError,
+    SsaCompilerError,
+    ToolError,
+    UnsupportedOpError,
+    UnsupportedProgramError,
+)
 from .frontend import open_source
 from .options import Options
 from .process.forks import new_lock
@@ -25,7 +34,7 @@ from .process.interrupts import InterruptGuard
 from .process.logs import report_recompile, showing_progress
 from .process.tracebacks import for_user
 from .process.versions import check_versions
-from .specialisation import Explanation, Specialisation, compile_one, tensors_in
+from .specialisation import Specialisation, compile_one, tensors_in
 
 if TYPE_CHECKING:
     import torch
@@ -35,6 +44,21 @@ if TYPE_CHECKING:
     from .report import Report
 
 __all__ = ["CompiledProgram"]
+
+
+class Broken(Protocol):
+    """A program that runs in Python, with fragments that are compiled."""
+
+    reason: str
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run it."""
+
+    def explain(self) -> Any:
+        """Return what of it is compiled."""
+
+
+BreakUp = Callable[[Any, Options, int, SsaCompilerError], "Broken | None"]
 
 
 class CompiledProgram(ModelWrapper):
@@ -47,6 +71,7 @@ class CompiledProgram(ModelWrapper):
         model: the user's program.
         options: how to compile it.
         max_specialisations: how often it may be compiled.
+        break_up: what compiles a program in fragments if the whole is rejected; None where that is not asked for.
     Raises:
         ArgumentValueError: `max_specialisations` is less than 1.
     """
@@ -56,6 +81,7 @@ class CompiledProgram(ModelWrapper):
         model: Callable[..., Any] | torch.nn.Module | str | os.PathLike[str],
         options: Options,
         max_specialisations: int = 8,
+        break_up: BreakUp | None = None,
     ) -> None:
         if max_specialisations < 1:
             raise ArgumentValueError(f"max_specialisations: expected at least 1, got {max_specialisations}")
@@ -67,6 +93,8 @@ class CompiledProgram(ModelWrapper):
         self._model = model
         self._options = options
         self._limit = max_specialisations
+        self._break_up = break_up
+        self._broken: Broken | None = None
         self._made: list[Specialisation] = []
         # The latest used comes first. Replaced, never changed: a call may run in another thread.
         self._order: tuple[Specialisation, ...] = ()
@@ -85,10 +113,10 @@ class CompiledProgram(ModelWrapper):
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CompiledProgram:
-        return CompiledProgram(copy.deepcopy(self._model, memo), self._options, self._limit)
+        return CompiledProgram(copy.deepcopy(self._model, memo), self._options, self._limit, self._break_up)
 
     def __reduce__(self) -> Any:  # what was compiled is neither copied nor pickled
-        return CompiledProgram, (self._model, self._options, self._limit)
+        return CompiledProgram, (self._model, self._options, self._limit, self._break_up)
 
     @property
     def model(self) -> Any:
@@ -122,7 +150,30 @@ class CompiledProgram(ModelWrapper):
         try:
             return self._call_other(args, kwargs, rejecting, difference)
         except Exception as error:
-            raise for_user(error)  # noqa: B904 - SSA_COMPILER_TRACEBACKS=full shows all frames
+            if not self.breaks_up(error):
+                raise for_user(error)  # noqa: B904 - SSA_COMPILER_TRACEBACKS=full shows all frames
+        return self(*args, **kwargs)
+
+    def breaks_up(self, error: Exception) -> bool:
+        """Let calls for which there is no specialisation run in Python, with fragments that are compiled.
+
+        Args:
+            error: what a specialisation raised.
+        Returns:
+            Whether they do from now on: the program is rejected, and that is asked for and can be done.
+        """
+        rejected = (ScriptError, UnsupportedOpError, UnsupportedProgramError)
+        asked = self._break_up is not None and not (self._options.fullgraph or self._options.strict)
+        failed = isinstance(error, ToolError) and bool(error.returncode)
+        if not asked or self._broken is not None or not (isinstance(error, rejected) or failed):
+            return False
+        assert self._break_up is not None
+        assert isinstance(error, SsaCompilerError)
+        self._broken = self._break_up(self._model, self._options, self._limit, error)
+        if self._broken is not None and not self._made:
+            broken = self._broken
+            self._call = lambda args, kwargs: broken(*args, **kwargs)
+        return self._broken is not None
 
     def _call_other(
         self,
@@ -148,6 +199,8 @@ class CompiledProgram(ModelWrapper):
                     continue
                 self._prefer(candidate)
                 return result
+            if self._broken is not None:
+                return self._broken(*args, **kwargs)
             with self._lock:
                 if all(candidate in tried for candidate in self._order):  # no other thread has made one meanwhile
                     nearest = _of_nearest(differences, args, kwargs) if differences else difference
@@ -250,7 +303,9 @@ class CompiledProgram(ModelWrapper):
             text += ". Let what changes be dynamic with dynamic_shapes=, or allow more specialisations"
         else:
             text += "the program may be compiled only once (max_specialisations=1)"
-        raise (type(difference) if difference is not None else ArgumentValueError)(text)
+        exhausted = (type(difference) if difference is not None else ArgumentValueError)(text)
+        exhausted.exhausted = True
+        raise exhausted
 
     # -- what was compiled -------------------------------------------------------------------------------------------
 
@@ -262,6 +317,11 @@ class CompiledProgram(ModelWrapper):
     @property
     def _first(self) -> Specialisation:
         if not self._made:
+            if self._broken is not None:
+                raise UnsupportedProgramError(
+                    "a program with graph breaks has no IR of the whole: `explain().fragments` has its parts. Not compiled "
+                    f"as a whole: {self._broken.reason}"
+                )
             raise ArgumentValueError("the program is compiled when it is called first: call it, or `specialise` it")
         return self._made[0]
 
@@ -308,10 +368,15 @@ class CompiledProgram(ModelWrapper):
         """
         return self._first.mlir(stage)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> Any:
         """Return how the program was compiled, which ops run in PyTorch, and which further specialisations there
         are.
+
+        Returns:
+            An `Explanation`; of a program with graph breaks a `BrokenExplanation`, which lists fragments and breaks.
         """
+        if self._broken is not None and not self._made:
+            return self._broken.explain()
         others = [
             f"specialisation {n}: {made}, as {made.reason or 'asked for'}" for n, made in enumerate(self._made, 1)
         ]

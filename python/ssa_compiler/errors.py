@@ -29,6 +29,7 @@ __all__ = [
     "ProgramTypeError",
     "ProgramValueError",
     "ProgramZeroDivisionError",
+    "ResultAliasError",
     "ScriptError",
     "SourceLocation",
     "SsaCompilerError",
@@ -97,9 +98,11 @@ class ArgumentError(SsaCompilerError):
     Attributes:
         mismatch: whether the arguments only differ from those that the program was compiled for, so that another
             specialisation of it might take them.
+        exhausted: whether that cannot be, as there are `max_specialisations` already.
     """
 
     mismatch = False
+    exhausted = False
 
     def as_mismatch(self) -> Self:
         """Return this error, marked as a mismatch."""
@@ -121,6 +124,18 @@ class UnsupportedOpError(SsaCompilerError, NotImplementedError):
 
 class UnsupportedProgramError(SsaCompilerError, NotImplementedError):
     """A program whose meaning cannot be kept by the compiler; the message names the op and the user's line."""
+
+
+class ResultAliasError(UnsupportedProgramError):
+    """A result shares memory with another tensor of the caller's in eager, and would not in the compiled program.
+
+    Attributes:
+        result: its number, if it is an element of the tuple that the program returns, or 0 for the result itself.
+    """
+
+    def __init__(self, message: str, *, result: int | None, location: SourceLocation | None = None) -> None:
+        self.result = result
+        super().__init__(message, location=location)
 
 
 class TargetError(SsaCompilerError, RuntimeError):

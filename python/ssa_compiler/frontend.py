@@ -133,6 +133,8 @@ class _TorchScriptSource:
             lenient=options.lenient,
             kernels=options.kernels,
             unrolls=options.unrolls,
+            exact_aliases=options.exact_aliases,
+            most_nodes=options.most_nodes,
         )
 
 

@@ -27,6 +27,9 @@ class Options:
     cache: bool = True
     gradients: str = "raise"
     kernels: bool = True
+    fullgraph: bool = False
+    exact_aliases: tuple[tuple[int, str], ...] | None = None
+    most_nodes: int | None = None
 
     def __post_init__(self) -> None:
         timed = isinstance(self.timeout_s, (int, float)) and not isinstance(self.timeout_s, bool)
@@ -46,6 +49,10 @@ class ImportOptions:
         lenient: whether `dynamic_shapes` need not be kept to for these examples.
         kernels: whether loops become native kernels, so that the algorithms of the library may go number by number.
         unrolls: whether loops of few iterations that build lists are written out, however large they are.
+        exact_aliases: reject results that share memory with arguments or each other in eager, and not here, but for
+            these, each with the parameter whose tensor it may be: the caller knows when it is. None to take all.
+        most_nodes: how many nodes of graphs may be imported in all attempts, those of loops that are written out each
+            time; None for any number.
     """
 
     index_checks: bool = True
@@ -53,3 +60,5 @@ class ImportOptions:
     lenient: bool = False
     kernels: bool = False
     unrolls: bool = False
+    exact_aliases: tuple[tuple[int, str], ...] | None = None
+    most_nodes: int | None = None

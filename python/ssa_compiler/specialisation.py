@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from .report import Report
     from .runtime import Program
 
-# An op of PyTorch's in the module that IREE compiled; casts, constants and lists are none.
-
 __all__ = ["CallbackUse", "Explanation", "Specialisation", "compile_one"]
 
 
@@ -319,6 +317,7 @@ def compile_one(
     chosen = resolve_target(kind, data_tiling=bool(options.data_tiling))
     kernels = options.kernels and chosen.kind == "cpu" and not is_off("SSA_COMPILER_KERNELS")
     asked = ImportOptions(options.index_checks, options.dynamic_shapes, further, kernels)
+    asked = replace(asked, exact_aliases=options.exact_aliases, most_nodes=options.most_nodes)
     entry = find_entry(source, args, kwargs, asked, chosen, options)
     found = entry.load(chosen) if entry is not None else None
     lap("cache")

@@ -402,3 +402,20 @@ def tensor_for_number(x: Tensor):
 @rejected(X, 2, says="as_strided of the result of .* which aliases or copies depending on a run-time size; call")
 def storage_behind_a_copy(x: Tensor, k: int):
     return x[:, :k].contiguous().as_strided([2], [1])  # rejected
+
+
+class _Doubling(nn.Module):
+    def forward(self, x: Tensor):
+        return x * 2
+
+
+def _calling(module: nn.Module) -> Any:
+    def calls_a_variable(x: Tensor):
+        return module(x)  # rejected
+
+    return calls_a_variable
+
+
+calls_a_variable = rejected(X, says="a call of a module that is a variable of Python; make it an attribute")(
+    _calling(_Doubling())
+)

@@ -24,6 +24,7 @@ LAYERS = (
     ("program_cache",),
     ("specialisation",),
     ("compiled_program",),
+    ("fragments",),
     ("api",),
     ("testing",),
 )

@@ -65,7 +65,13 @@ def import_key(
         facts = [
             [opened.name, opened.method, sorted(opened.keyword_only), sorted(opened.defaults.items())],
             _settings(),
-            [options.index_checks, options.lenient, options.kernels, _sizes(options.dynamic_shapes)],
+            [
+                options.index_checks,
+                options.lenient,
+                options.kernels,
+                options.exact_aliases,
+                _sizes(options.dynamic_shapes),
+            ],
             graphs.texts,
             graphs.files(),
             _modules(opened, graphs, values),

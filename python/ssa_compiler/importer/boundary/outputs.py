@@ -60,6 +60,7 @@ class Outputs:
     Attributes:
         values: the results so far.
         returned: the storages of tensors among them.
+        tensors: the tensors of the program among them, as it has them.
         leaves: the tensors among them, and their place, by identity of the value.
     """
 
@@ -67,6 +68,7 @@ class Outputs:
         self._state, self._tensors, self._containers = state, tensors, containers
         self.values: list[Any] = []
         self.returned: set[Site] = set()
+        self.tensors: list[TensorValue] = []
         self.leaves: dict[int, tuple[TensorValue, OutputLeaf]] = {}
         self._renewed: dict[int, OutputLeaf] = {}
         self._copied: list[Site] = []
@@ -78,6 +80,7 @@ class Outputs:
             return OutputConstant(unnumbered(value.value))
         if isinstance(value, TensorValue):
             self._state.storages.use(value, "return")
+            self.tensors.append(value)
             self.returned |= value.storages
             if id(value) in self._state.originals:  # the caller's object: it gets its new shape after the call
                 return self.leaf(self._state.originals[id(value)][1].ssa, torch.Tensor)
@@ -221,6 +224,8 @@ class Outputs:
 
     def rows(self, value: Any) -> OutputSpec:
         """Collect the buffer and the length of a list whose length is dynamic."""
+        if value.kind is torch.Tensor:
+            self.tensors.append(value.buffer)
         buffer = self.output(self._copy(value.buffer))
         assert isinstance(buffer, OutputLeaf)
         return OutputRows(buffer, self.output(value.length), value.kind is torch.Tensor)

@@ -19,7 +19,7 @@ from ..torchscript.models import OpenedModel, has_own_functions
 from ..values.argument_sizes import ArgumentSizes, MakeStatic
 from ..values.diagnostics import OtherForm, Unjoinable
 from ..values.dynamic_shapes import SizeRequest, requested_sizes
-from ..values.plan import AnotherPlan, Form, ImportPlan, with_form
+from ..values.plan import AnotherPlan, Budget, Form, ImportPlan, with_form
 from ..values.state import State
 from .examples import bind_examples
 from .single_import import ProgramImport
@@ -39,6 +39,8 @@ def import_program(
     lenient: bool = False,
     kernels: bool = False,
     unrolls: bool = False,
+    exact_aliases: tuple[tuple[int, str], ...] | None = None,
+    most_nodes: int | None = None,
 ) -> ImportedProgram:
     """Import a TorchScript program.
 
@@ -56,6 +58,8 @@ def import_program(
             leave out of it what does not fit them: for a further specialisation.
         kernels: use ops that only native kernels have, such as `ssa_compiler::order`; elsewhere they run in PyTorch.
         unrolls: write out loops of few iterations that build lists, however large they are.
+        exact_aliases: as in `ImportOptions`.
+        most_nodes: as in `ImportOptions`.
     Returns:
         The module's text and the calling convention.
     Raises:
@@ -67,9 +71,12 @@ def import_program(
             it.
     """
     args, kwargs = tuple(example_inputs), dict(example_kwargs or {})
+    budget = None if most_nodes is None else Budget(most_nodes)
 
     def imported(opened: OpenedModel) -> ImportedProgram:
-        plan = ImportPlan(index_checks=index_checks, kernels=kernels, unrolls=unrolls)
+        plan = ImportPlan(
+            index_checks=index_checks, kernels=kernels, unrolls=unrolls, exact_aliases=exact_aliases, budget=budget
+        )
         importer = _Importer(opened, args, kwargs, plan)
         importer.ask(dynamic_shapes, lenient)
         program, rejection = importer.any_attempt()
@@ -132,6 +139,7 @@ class _Importer:
         self.scalars: list[str] = []
         self.requests: dict[tuple[str, int], SizeRequest] = {}
         self.lenient = False
+        self._has_opaque_ops = False
         self._forms: dict[Any, frozenset[Form]] = {}  # found necessary, by what else is decided
 
     def ask(self, dynamic_shapes: Any, lenient: bool) -> None:
@@ -168,6 +176,8 @@ class _Importer:
 
     def with_opaque_ops(self) -> ImportedProgram | None:
         """Import with what decides by dynamic scalars left to PyTorch, where constants do not help."""
+        if not self._has_opaque_ops:
+            return None  # it would be imported as it was
         self.plan = replace(self.plan, opaque=True)
         return self.any_attempt()[0]
 
@@ -227,6 +237,7 @@ class _Importer:
                     self.plan = replace(self.plan, unrolls=True)
                     continue
                 self.scalars = state.scalars
+                self._has_opaque_ops |= state.has_opaque_ops
                 return None, rejection if joins or isinstance(rejection, Unjoinable) else Unjoinable(rejection)
 
     def _has_to_be_dynamic(self, found: MakeStatic) -> UnsupportedProgramError | None:

@@ -21,6 +21,7 @@ from ..torchscript.models import OpenedModel
 from ..values.attempts import unexpected_errors_located
 from ..values.diagnostics import ProgramRaises
 from ..values.held_containers import declared_type
+from ..values.memory_of_caller import check_result_aliases
 from ..values.modules import FoundParameter, Modules
 from ..values.plan import AnotherPlan
 from ..values.state import State
@@ -88,6 +89,12 @@ class ProgramImport:
         self.interpreter.python_calls.register(outputs.leaves)
         numbers = self.attributes.numbers(first)
         rebindings = self.attributes.rebindings()
+        if state.plan.exact_aliases is not None:
+            indices = {name: index for index, name in enumerate(arguments.names)}
+            counted = {
+                result: frozenset({arguments.storages[indices[name]]}) for result, name in state.plan.exact_aliases
+            }
+            check_result_aliases(state, result, outputs.tensors, counted, self.modules.assigned())
         if failed := state.ranges.failed(state.storages.written):
             raise AnotherPlan.without(failed)
         state.emitter.op("func.return", [], outputs.values)

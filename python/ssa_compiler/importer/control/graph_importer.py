@@ -65,11 +65,26 @@ class GraphImporter(Operators):
 
     def _node(self, node: Any) -> list[Value]:
         kind = node.kind()
+        self._spend()
         if not self.state.heap.origins or kind in ("prim::If", "prim::Loop"):
             return self._one_node(node, kind)
         found = [self._environments[-1].get(value.debugName(), NONE) for value in node.inputs()]
         with self.containers.ragged_lists.nested.up_to_date(found):
             return self._one_node(node, kind)
+
+    def _spend(self) -> None:
+        """Count a node.
+
+        Raises:
+            UnsupportedProgramError: there were too many.
+        """
+        budget = self.state.plan.budget
+        if budget is not None:
+            budget.left -= 1
+            if budget.left < 0:
+                raise self.state.unsupported(
+                    "a program that is this large once its loops and calls are written out; compile parts of it"
+                )
 
     def _one_node(self, node: Any, kind: str) -> list[Value]:
         inputs = list(node.inputs())
@@ -279,6 +294,11 @@ class GraphImporter(Operators):
         inputs = [self._lookup(value) for value in node.inputs()]
         if any(isinstance(value, Uninitialized) for value in inputs):
             return [Uninitialized(str(output.type())) for output in node.outputs()]
+        if isinstance(node.pyobj(), torch.nn.Module):
+            # TorchScript leaves it to Python; partial evaluation takes it for a part of the program.
+            raise self.state.unsupported(
+                "a call of a module that is a variable of Python; make it an attribute of a module"
+            )
         return [self.python_calls.call(node, inputs)][: node.outputsSize()]
 
     def _check_call(self, name: str, graph: Any, arguments: Sequence[Value]) -> None:

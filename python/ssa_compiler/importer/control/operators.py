@@ -13,6 +13,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ...abi.results import TORCH_SIZE
 from ...semantics import autocast
+from ...semantics.rebinding import REBOUND
 from ..containers.classes import Classes, compare_enums
 from ..containers.containers import Containers
 from ..containers.dict_classes import note_class
@@ -46,6 +47,7 @@ from ..tensors.scalar_ops import ScalarOps
 from ..tensors.tensor_ops import TensorOps
 from ..torchscript.literals import makes_float
 from ..values.heap import TUPLE
+from ..values.memory_of_caller import check_rebound
 from ..values.modules import Modules
 from ..values.runtime_strings import made_text
 from ..values.state import State
@@ -160,6 +162,9 @@ class Operators(Blocks):
             return [compared]
         if kind == "aten::dict" and not arguments:
             return [self.containers.new_dict((), ())]
+        if kind == REBOUND:
+            check_rebound(self.state, arguments[0])
+            return arguments
         check_devices(self.state, self.modules.root, node, arguments)
         arguments = on_default_device(node, arguments)
         first = arguments[0] if arguments else NONE

@@ -57,6 +57,15 @@ copy, which cannot be changed.
 """
 
 
+@dataclass
+class Budget:
+    """How many nodes all imports of a program together may still go over; a node of a loop that is written out counts
+    each time.
+    """
+
+    left: int
+
+
 @dataclass(frozen=True)
 class ImportPlan:
     """What one import takes for decided.
@@ -75,6 +84,8 @@ class ImportPlan:
         index_checks: whether indices are checked at run time.
         kernels: whether programs of the library may use ops that only native kernels have.
         unrolls: whether loops of few iterations that build lists are written out, however large they are.
+        exact_aliases: as in `ImportOptions`.
+        budget: how many nodes may still be imported; None for any number.
     """
 
     retries: frozenset[Any] = frozenset()
@@ -89,6 +100,8 @@ class ImportPlan:
     index_checks: bool = True
     kernels: bool = False
     unrolls: bool = False
+    exact_aliases: tuple[tuple[int, str], ...] | None = None
+    budget: Budget | None = field(default=None, compare=False)
 
 
 def with_form(forms: frozenset[Form], form: Form) -> frozenset[Form]:

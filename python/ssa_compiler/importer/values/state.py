@@ -54,6 +54,7 @@ class State(Diagnostics):
         ints: the number among the arguments of `@main`, and the example, of each symbol that is an int argument.
         sizes_given: the int arguments that are sizes of which -1 would be inferred, with the op that takes them.
         outside: for each region that the code at hand is in, the cells that were there when it was entered.
+        has_opaque_ops: whether an op decides by dynamic scalars, which `ImportPlan.opaque` would leave to PyTorch.
         kept_loops: the loops that are too large to be written out, so that the lists that they build are buffers.
 
     Args:
@@ -82,6 +83,7 @@ class State(Diagnostics):
         self.identities: dict[tuple[int, int], bool] = {}
         self.scalars: list[str] = []
         self.kept_loops: set[Site] = set()
+        self.has_opaque_ops = False
         self.ints: dict[Any, tuple[int, int]] = {}
         self.sizes_given: dict[int, str] = {}
         self.outside: list[frozenset[Site]] = []

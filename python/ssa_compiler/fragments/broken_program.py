@@ -1,0 +1,129 @@
+"""What `compile` returns for a program that is compiled in fragments."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from ..compiled_program import CompiledProgram
+from ..errors import SsaCompilerError
+from ..options import Options
+from ..process.logs import LOGS
+from .functions import Functions, has_hooks
+from .unit import Break, Unit
+
+__all__ = ["BrokenExplanation", "BrokenProgram", "break_up"]
+
+
+@dataclass(frozen=True)
+class BrokenExplanation:
+    """How a program with graph breaks was compiled, as far as it was called.
+
+    Attributes:
+        reason: why it is not compiled as a whole.
+        fragments: what is compiled: the function or lines, and its `CompiledProgram`.
+        breaks: the lines that Python runs, with the reason.
+    """
+
+    reason: str
+    fragments: tuple[tuple[str, CompiledProgram], ...]
+    breaks: tuple[Break, ...]
+
+    def __str__(self) -> str:
+        count = f"{len(self.fragments)} fragment{'s' * (len(self.fragments) != 1)} compiled"
+        lines = [f"{count}; not the whole program: {self.reason}"]
+        for name, program in self.fragments:
+            lines.append(f"  {name}:")
+            lines += [f"    {line}" for line in str(program.explain()).splitlines()]
+        return "\n".join([*lines, *(f"  {each}" for each in self.breaks)])
+
+
+class BrokenProgram:
+    """A program that is compiled in fragments, between which Python runs it. Call it like the model.
+
+    Args:
+        model: what was passed to `compile`.
+        call: runs it.
+        functions: the table of its functions.
+        rejected: why it is not compiled as a whole.
+    """
+
+    def __init__(self, model: Any, call: Callable[..., Any], functions: Functions, rejected: SsaCompilerError) -> None:
+        self._model, self._call, self._functions = model, call, functions
+        self.reason = str(rejected).partition("\n")[0]
+        """Why it is not compiled as a whole."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program.
+
+        Args:
+            *args: positional arguments as the model takes them.
+            **kwargs: keyword arguments.
+        Returns:
+            What the model returns. Where eager records gradients, Python runs the fragments, too, so that they are.
+        Raises:
+            Exception: whatever the program raises; where a fragment does, it is a ProgramError.
+        """
+        if self._functions.options.gradients == "detach":
+            with torch.no_grad():
+                return self._call(*args, **kwargs)
+        return self._call(*args, **kwargs)
+
+    def explain(self) -> BrokenExplanation:
+        """Return what of the program is compiled, what Python runs, and why. Only what was called is known."""
+        fragments: list[tuple[str, CompiledProgram]] = []
+        breaks: list[Break] = []
+
+        def add(unit: Unit) -> None:
+            fragments.extend(unit.compiled())
+            breaks.extend(unit.breaks)
+            for part in unit.parts:
+                add(part)
+
+        for unit in self._functions.units:
+            add(unit)
+        return BrokenExplanation(self.reason, tuple(fragments), tuple(breaks))
+
+
+def break_up(model: Any, options: Options, limit: int, rejected: SsaCompilerError) -> BrokenProgram | None:
+    """Return a program that is compiled in fragments.
+
+    Args:
+        model: what was passed to `compile`.
+        options: what was asked for.
+        limit: how often each fragment may be compiled.
+        rejected: why it is not compiled as a whole.
+    Returns:
+        None if Python cannot run it between fragments: it is no Python function with its source, or has hooks.
+    """
+    found = _function(model)
+    if found is None:
+        return None
+    functions = Functions(options, limit)
+    call = functions.root(*found, rejected)
+    if call is None:
+        return None
+    name = getattr(model, "__name__", type(model).__name__)
+    logging.getLogger(LOGS["import"]).warning(
+        "%s is compiled with graph breaks: %s", name, str(rejected).partition("\n")[0]
+    )
+    return BrokenProgram(model, call, functions, rejected)
+
+
+def _function(model: Any) -> tuple[types.FunctionType, Any] | None:
+    """The Python function of a model, and what it is called on."""
+    if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+        return None
+    if isinstance(model, torch.nn.Module):
+        if any(map(has_hooks, [model])) or not inspect.ismethod(model.forward):
+            return None
+        return model.forward.__func__, model  # type: ignore[return-value]
+    if inspect.ismethod(model):
+        return (model.__func__, model.__self__) if isinstance(model.__func__, types.FunctionType) else None
+    return (model, None) if isinstance(model, types.FunctionType) else None

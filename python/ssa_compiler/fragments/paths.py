@@ -48,12 +48,14 @@ class Paths:
         writes: those that are assigned.
         replaced: the texts that stand for others in the lines of the statements; see `fragment_source`.
         bad_line: a line that does something else with one of the objects; None if there is none.
+        kinds: the classes of the objects that have the attributes.
     """
 
     reads: dict[tuple[str, ...], str] = field(default_factory=dict)
     writes: dict[tuple[str, ...], str] = field(default_factory=dict)
     replaced: dict[tuple[int, int, int], str] = field(default_factory=dict)
     bad_line: int | None = None
+    kinds: dict[tuple[str, ...], type] = field(default_factory=dict)
 
     @classmethod
     def of(cls, group: Sequence[ast.stmt], objects: Mapping[str, Any]) -> Paths:
@@ -71,14 +73,23 @@ class Paths:
                 if not found._place(node, objects[name], name, path):
                     found.bad_line = node.lineno
                     return found
-        if found.aliases(objects):
+        found.kinds = {path: type(_holder(path, objects)) for path in found.reads}
+        if not found.fit(objects):
             found.bad_line = group[0].lineno
         return found
 
-    def aliases(self, objects: Mapping[str, Any]) -> bool:
-        """Whether two of the paths are one attribute of one object, and one of them is assigned."""
-        places = {(id(_holder(path, objects)), path[-1]) for path in self.reads}
-        return bool(self.writes) and len(places) < len(self.reads)
+    def fit(self, objects: Mapping[str, Any]) -> bool:
+        """Whether objects are of the same classes as before, and no two paths, of which one is assigned, are one
+        attribute.
+
+        Raises:
+            KeyError, TypeError: there is no such attribute.
+        """
+        holders = [_holder(path, objects) for path in self.reads]
+        if any(type(each) is not kind for each, kind in zip(holders, self.kinds.values())):
+            return False
+        places = {(id(each), path[-1]) for each, path in zip(holders, self.reads)}
+        return not self.writes or len(places) == len(self.reads)
 
     def _place(self, node: ast.expr, holder: Any, name: str, path: Sequence[ast.Attribute]) -> bool:
         """Make a variable of the shortest part of a path that is no object; returns whether there is one."""

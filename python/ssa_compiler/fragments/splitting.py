@@ -150,6 +150,8 @@ class Split:
         if group and isinstance(group[-1], ast.Return) and _is_plain(group[-1]) and not any(map(_returns, group[:-1])):
             return [*self._grouped(group[:-1], tail=False), group[-1]]
         if not group or not self._is_worth_it(group):
+            if self._apart:  # one of these it may be
+                self.breaks += [each for each in group if any(isinstance(node, ast.Call) for node in ast.walk(each))]
             return [self._with_callees(each) for each in group]
         tail = tail and any(map(_returns, group))
         last = group[-1]

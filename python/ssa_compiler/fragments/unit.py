@@ -7,6 +7,7 @@ import logging
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import torch
@@ -121,7 +122,7 @@ class Unit:
         if self._special or paths.reads:
             objects = self._objects(args)
             try:
-                if paths.aliases(objects):
+                if not paths.fit(objects):
                     return False, None
                 values = [read(path, objects) for path in paths.reads]
             except (KeyError, TypeError):  # an object has other attributes than before
@@ -358,7 +359,7 @@ class Unit:
                 return self._plain
         return self._python
 
-    @property
+    @cached_property
     def _plain(self) -> Callable[..., Any]:
         """The function as the user wrote it."""
         if self.group is None:

@@ -103,13 +103,13 @@ def compile(
     most = None if fullgraph or strict else _MOST_NODES
     options = Options(*codegen, dynamic_shapes, strict, cache, gradients, kernels, fullgraph, most_nodes=most)
     try:
-        compiled = CompiledProgram(model, options, max_specialisations, _break_up)
+        compiled = CompiledProgram(model, options, max_specialisations, _in_fragments)
     except Exception as error:
         raise for_user(error)  # noqa: B904 - SSA_COMPILER_TRACEBACKS=full shows all frames
     try:
         compiled.specialise(*example_inputs, **dict(example_kwargs or {}))
     except Exception as error:
-        if not compiled.breaks_up(error):
+        if not compiled.runs_in_fragments(error):
             raise for_user(error)  # noqa: B904 - as above
     return compiled
 
@@ -118,10 +118,10 @@ def _fullgraph() -> bool:
     return os.environ.get("SSA_COMPILER_FULLGRAPH", "") not in ("", "0")
 
 
-def _break_up(model: Any, options: Options, limit: int, rejected: SsaCompilerError) -> Any:
-    from .fragments.broken_program import break_up  # most programs do without
+def _in_fragments(model: Any, options: Options, limit: int, rejected: SsaCompilerError) -> Any:
+    from .fragments.fragmented_program import in_fragments  # most programs do without
 
-    return break_up(model, options, limit, rejected)
+    return in_fragments(model, options, limit, rejected)
 
 
 def script(model: Any = None, /, *, max_specialisations: int = 8, **options: Any) -> Any:
@@ -151,7 +151,7 @@ def script(model: Any = None, /, *, max_specialisations: int = 8, **options: Any
         return lambda model: script(model, max_specialisations=max_specialisations, **options)
     if isinstance(model, type):
         return _script_class(model, chosen, max_specialisations)
-    return CompiledProgram(model, chosen, max_specialisations, _break_up)
+    return CompiledProgram(model, chosen, max_specialisations, _in_fragments)
 
 
 def _script_class(kind: type, options: Options, max_specialisations: int) -> type:
@@ -169,7 +169,7 @@ def _script_class(kind: type, options: Options, max_specialisations: int) -> typ
             return eager(self, *args, **kwargs)
         program = self.__dict__.get(attribute)
         if program is None:
-            program = self.__dict__[attribute] = CompiledProgram(self, options, max_specialisations, _break_up)
+            program = self.__dict__[attribute] = CompiledProgram(self, options, max_specialisations, _in_fragments)
         try:
             return program(*args, **kwargs)
         except Exception as error:

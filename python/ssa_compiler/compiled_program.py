@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["CompiledProgram"]
 
 
-class Broken(Protocol):
+class Fragmented(Protocol):
     """A program that runs in Python, with fragments that are compiled."""
 
     reason: str
@@ -58,7 +58,7 @@ class Broken(Protocol):
         """Return what of it is compiled."""
 
 
-BreakUp = Callable[[Any, Options, int, SsaCompilerError], "Broken | None"]
+InFragments = Callable[[Any, Options, int, SsaCompilerError], "Fragmented | None"]
 
 
 class CompiledProgram(ModelWrapper):
@@ -71,7 +71,7 @@ class CompiledProgram(ModelWrapper):
         model: the user's program.
         options: how to compile it.
         max_specialisations: how often it may be compiled.
-        break_up: what compiles a program in fragments if the whole is rejected; None where that is not asked for.
+        in_fragments: what compiles a program in fragments if the whole is rejected; None where that is not asked for.
     Raises:
         ArgumentValueError: `max_specialisations` is less than 1.
     """
@@ -81,7 +81,7 @@ class CompiledProgram(ModelWrapper):
         model: Callable[..., Any] | torch.nn.Module | str | os.PathLike[str],
         options: Options,
         max_specialisations: int = 8,
-        break_up: BreakUp | None = None,
+        in_fragments: InFragments | None = None,
     ) -> None:
         if max_specialisations < 1:
             raise ArgumentValueError(f"max_specialisations: expected at least 1, got {max_specialisations}")
@@ -93,8 +93,8 @@ class CompiledProgram(ModelWrapper):
         self._model = model
         self._options = options
         self._limit = max_specialisations
-        self._break_up = break_up
-        self._broken: Broken | None = None
+        self._in_fragments = in_fragments
+        self._fragmented: Fragmented | None = None
         self._made: list[Specialisation] = []
         # The latest used comes first. Replaced, never changed: a call may run in another thread.
         self._order: tuple[Specialisation, ...] = ()
@@ -113,10 +113,10 @@ class CompiledProgram(ModelWrapper):
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CompiledProgram:
-        return CompiledProgram(copy.deepcopy(self._model, memo), self._options, self._limit, self._break_up)
+        return CompiledProgram(copy.deepcopy(self._model, memo), self._options, self._limit, self._in_fragments)
 
     def __reduce__(self) -> Any:  # what was compiled is neither copied nor pickled
-        return CompiledProgram, (self._model, self._options, self._limit, self._break_up)
+        return CompiledProgram, (self._model, self._options, self._limit, self._in_fragments)
 
     @property
     def model(self) -> Any:
@@ -150,11 +150,11 @@ class CompiledProgram(ModelWrapper):
         try:
             return self._call_other(args, kwargs, rejecting, difference)
         except Exception as error:
-            if not self.breaks_up(error):
+            if not self.runs_in_fragments(error):
                 raise for_user(error)  # noqa: B904 - SSA_COMPILER_TRACEBACKS=full shows all frames
         return self(*args, **kwargs)
 
-    def breaks_up(self, error: Exception) -> bool:
+    def runs_in_fragments(self, error: Exception) -> bool:
         """Let calls for which there is no specialisation run in Python, with fragments that are compiled.
 
         Args:
@@ -163,17 +163,17 @@ class CompiledProgram(ModelWrapper):
             Whether they do from now on: the program is rejected, and that is asked for and can be done.
         """
         rejected = (ScriptError, UnsupportedOpError, UnsupportedProgramError)
-        asked = self._break_up is not None and not (self._options.fullgraph or self._options.strict)
+        asked = self._in_fragments is not None and not (self._options.fullgraph or self._options.strict)
         failed = isinstance(error, ToolError) and bool(error.returncode)
-        if not asked or self._broken is not None or not (isinstance(error, rejected) or failed):
+        if not asked or self._fragmented is not None or not (isinstance(error, rejected) or failed):
             return False
-        assert self._break_up is not None
+        assert self._in_fragments is not None
         assert isinstance(error, SsaCompilerError)
-        self._broken = self._break_up(self._model, self._options, self._limit, error)
-        if self._broken is not None and not self._made:
-            broken = self._broken
-            self._call = lambda args, kwargs: broken(*args, **kwargs)
-        return self._broken is not None
+        self._fragmented = self._in_fragments(self._model, self._options, self._limit, error)
+        if self._fragmented is not None and not self._made:
+            fragmented = self._fragmented
+            self._call = lambda args, kwargs: fragmented(*args, **kwargs)
+        return self._fragmented is not None
 
     def _call_other(
         self,
@@ -199,8 +199,8 @@ class CompiledProgram(ModelWrapper):
                     continue
                 self._prefer(candidate)
                 return result
-            if self._broken is not None:
-                return self._broken(*args, **kwargs)
+            if self._fragmented is not None:
+                return self._fragmented(*args, **kwargs)
             with self._lock:
                 if all(candidate in tried for candidate in self._order):  # no other thread has made one meanwhile
                     nearest = _of_nearest(differences, args, kwargs) if differences else difference
@@ -317,10 +317,10 @@ class CompiledProgram(ModelWrapper):
     @property
     def _first(self) -> Specialisation:
         if not self._made:
-            if self._broken is not None:
+            if self._fragmented is not None:
                 raise UnsupportedProgramError(
                     "a program with graph breaks has no IR of the whole: `explain().fragments` has its parts. Not compiled "
-                    f"as a whole: {self._broken.reason}"
+                    f"as a whole: {self._fragmented.reason}"
                 )
             raise ArgumentValueError("the program is compiled when it is called first: call it, or `specialise` it")
         return self._made[0]
@@ -373,10 +373,10 @@ class CompiledProgram(ModelWrapper):
         are.
 
         Returns:
-            An `Explanation`; of a program with graph breaks a `BrokenExplanation`, which lists fragments and breaks.
+            An `Explanation`; of a program with graph breaks a `FragmentedExplanation`, which lists these and fragments.
         """
-        if self._broken is not None and not self._made:
-            return self._broken.explain()
+        if self._fragmented is not None and not self._made:
+            return self._fragmented.explain()
         others = [
             f"specialisation {n}: {made}, as {made.reason or 'asked for'}" for n, made in enumerate(self._made, 1)
         ]

@@ -11,5 +11,5 @@ it, and the blocks inside it, are tried for themselves.
 - `splitting`: the statements of a function as fragments and graph breaks.
 - `unit`: a function or fragment when it is called; `variants`: what it was compiled to.
 - `functions`: the functions that graph breaks call, and the table of all.
-- `broken_program`: what `compile` returns.
+- `fragmented_program`: what `compile` returns.
 """

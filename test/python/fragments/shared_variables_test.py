@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import ssa_compiler
-from _broken_programs import InterpretedFragment
+from _graph_breaks import InterpretedFragment
 from ssa_compiler.errors import ScriptError
 from ssa_compiler.fragments import splitting, variants
 from ssa_compiler.testing.harness import check_other

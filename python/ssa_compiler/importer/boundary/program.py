@@ -224,10 +224,12 @@ class _Importer:
             try:
                 return ProgramImport(self.opened, state).run(*self.examples), None
             except AnotherPlan as another:
+                self._has_opaque_ops |= state.has_opaque_ops
                 if isinstance(another, MakeStatic) and (error := self._has_to_be_dynamic(another)) is not None:
                     return None, error
                 self.plan = another.change(self.plan)
             except (UnsupportedOpError, UnsupportedProgramError) as rejection:
+                self._has_opaque_ops |= state.has_opaque_ops
                 plain = rejection.plain() if isinstance(rejection, Unjoinable) else rejection
                 if isinstance(plain, OtherForm) and plain.form not in self.plan.forms:
                     joins &= not isinstance(rejection, Unjoinable)
@@ -237,7 +239,6 @@ class _Importer:
                     self.plan = replace(self.plan, unrolls=True)
                     continue
                 self.scalars = state.scalars
-                self._has_opaque_ops |= state.has_opaque_ops
                 return None, rejection if joins or isinstance(rejection, Unjoinable) else Unjoinable(rejection)
 
     def _has_to_be_dynamic(self, found: MakeStatic) -> UnsupportedProgramError | None:

@@ -18,11 +18,11 @@ from ..process.logs import LOGS
 from .functions import Functions, has_hooks
 from .unit import Break, Unit
 
-__all__ = ["BrokenExplanation", "BrokenProgram", "break_up"]
+__all__ = ["FragmentedExplanation", "FragmentedProgram", "in_fragments"]
 
 
 @dataclass(frozen=True)
-class BrokenExplanation:
+class FragmentedExplanation:
     """How a program with graph breaks was compiled, as far as it was called.
 
     Attributes:
@@ -44,7 +44,7 @@ class BrokenExplanation:
         return "\n".join([*lines, *(f"  {each}" for each in self.breaks)])
 
 
-class BrokenProgram:
+class FragmentedProgram:
     """A program that is compiled in fragments, between which Python runs it. Call it like the model.
 
     Args:
@@ -75,7 +75,7 @@ class BrokenProgram:
                 return self._call(*args, **kwargs)
         return self._call(*args, **kwargs)
 
-    def explain(self) -> BrokenExplanation:
+    def explain(self) -> FragmentedExplanation:
         """Return what of the program is compiled, what Python runs, and why. Only what was called is known."""
         fragments: list[tuple[str, CompiledProgram]] = []
         breaks: list[Break] = []
@@ -88,10 +88,10 @@ class BrokenProgram:
 
         for unit in self._functions.units:
             add(unit)
-        return BrokenExplanation(self.reason, tuple(fragments), tuple(breaks))
+        return FragmentedExplanation(self.reason, tuple(fragments), tuple(breaks))
 
 
-def break_up(model: Any, options: Options, limit: int, rejected: SsaCompilerError) -> BrokenProgram | None:
+def in_fragments(model: Any, options: Options, limit: int, rejected: SsaCompilerError) -> FragmentedProgram | None:
     """Return a program that is compiled in fragments.
 
     Args:
@@ -113,7 +113,7 @@ def break_up(model: Any, options: Options, limit: int, rejected: SsaCompilerErro
     logging.getLogger(LOGS["import"]).warning(
         "%s is compiled with graph breaks: %s", name, str(rejected).partition("\n")[0]
     )
-    return BrokenProgram(model, call, functions, rejected)
+    return FragmentedProgram(model, call, functions, rejected)
 
 
 def _function(model: Any) -> tuple[types.FunctionType, Any] | None:

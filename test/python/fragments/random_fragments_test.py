@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from _broken_programs import InterpretedFragment, with_graph_breaks
+from _graph_breaks import InterpretedFragment, with_graph_breaks
 from _nightly import NIGHTLY
 from ssa_compiler.errors import UnsupportedProgramError
 from ssa_compiler.fragments import splitting, variants
-from ssa_compiler.fragments.broken_program import break_up
+from ssa_compiler.fragments.fragmented_program import in_fragments
 from ssa_compiler.options import Options
 from ssa_compiler.testing.fuzz.generate import generate
 from ssa_compiler.testing.fuzz.program import load
@@ -27,7 +27,7 @@ def test_random_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     made = []
 
     def build(model):  # type: ignore[no-untyped-def]
-        made.append(break_up(model, Options(cache=False), 4, UnsupportedProgramError("of graph breaks")))
+        made.append(in_fragments(model, Options(cache=False), 4, UnsupportedProgramError("of graph breaks")))
         return made[-1]
 
     for seed in SEEDS:

@@ -48,14 +48,13 @@ class FragmentedProgram:
     """A program that is compiled in fragments, between which Python runs it. Call it like the model.
 
     Args:
-        model: what was passed to `compile`.
         call: runs it.
         functions: the table of its functions.
         rejected: why it is not compiled as a whole.
     """
 
-    def __init__(self, model: Any, call: Callable[..., Any], functions: Functions, rejected: SsaCompilerError) -> None:
-        self._model, self._call, self._functions = model, call, functions
+    def __init__(self, call: Callable[..., Any], functions: Functions, rejected: SsaCompilerError) -> None:
+        self._call, self._functions = call, functions
         self.reason = str(rejected).partition("\n")[0]
         """Why it is not compiled as a whole."""
 
@@ -113,7 +112,7 @@ def in_fragments(model: Any, options: Options, limit: int, rejected: SsaCompiler
     logging.getLogger(LOGS["import"]).warning(
         "%s is compiled with graph breaks: %s", name, str(rejected).partition("\n")[0]
     )
-    return FragmentedProgram(model, call, functions, rejected)
+    return FragmentedProgram(call, functions, rejected)
 
 
 def _function(model: Any) -> tuple[types.FunctionType, Any] | None:
@@ -121,7 +120,7 @@ def _function(model: Any) -> tuple[types.FunctionType, Any] | None:
     if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
         return None
     if isinstance(model, torch.nn.Module):
-        if any(map(has_hooks, [model])) or not inspect.ismethod(model.forward):
+        if has_hooks(model) or not inspect.ismethod(model.forward):
             return None
         return model.forward.__func__, model  # type: ignore[return-value]
     if inspect.ismethod(model):

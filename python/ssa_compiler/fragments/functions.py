@@ -8,7 +8,7 @@ import inspect
 import os
 import sysconfig
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
@@ -128,10 +128,9 @@ class Functions:
     def uses_torch(self, source: Source) -> bool:
         """Whether a function, or one that it calls, names something of PyTorch's."""
         names = {node.id for node in ast.walk(source.definition) if isinstance(node, ast.Name)}
-        values = [source.globals.get(name) for name in names] + [_contents(cell) for cell in source.cells.values()]
-        seen: set[Any] = set()
+        values = _values_of(source, names)
         return any(map(_is_torchs, values)) or any(
-            _uses_torch(function, seen, _DEPTH) for value in values for function in _functions_of(value)
+            any(map(_is_torchs, _globals_of(function))) for function in _reachable(values, set(), _DEPTH)
         )
 
     def differs(self, source: Source) -> bool:
@@ -141,9 +140,7 @@ class Functions:
         names = {node.id for node in ast.walk(source.definition) if isinstance(node, ast.Name)}
         if names & declared_in_file(source.file) or _converts(source.template):
             return True
-        values = [source.globals.get(name) for name in names] + [_contents(cell) for cell in source.cells.values()]
-        seen: set[Any] = set()
-        return any(_differs(each, seen, _DEPTH) for value in values for each in _functions_of(value))
+        return any(map(_differs, _reachable(_values_of(source, names), set(), _DEPTH)))
 
     def leads_to(
         self, statement: ast.stmt, location: SourceLocation | None, source: Source, values: Mapping[str, Any]
@@ -256,14 +253,23 @@ def _is_torchs(value: Any) -> bool:
     return isinstance(value, (torch.Tensor, torch.nn.Module)) or str(name).partition(".")[0] == "torch"
 
 
-def _uses_torch(function: types.FunctionType, seen: set[Any], depth: int) -> bool:
-    if function.__code__ in seen:
-        return False
-    seen.add(function.__code__)
-    values = [function.__globals__.get(name) for name in function.__code__.co_names]
-    if any(map(_is_torchs, values)):
-        return True
-    return depth > 0 and any(_uses_torch(each, seen, depth - 1) for value in values for each in _functions_of(value))
+def _values_of(source: Source, names: set[str]) -> list[Any]:
+    """What names mean in a function that are none of its variables, and what its closure has."""
+    return [source.globals.get(name) for name in names] + [_contents(cell) for cell in source.cells.values()]
+
+
+def _globals_of(function: types.FunctionType) -> list[Any]:
+    return [function.__globals__.get(name) for name in function.__code__.co_names]
+
+
+def _reachable(values: Iterable[Any], seen: set[Any], depth: int) -> Iterator[types.FunctionType]:
+    """The user's functions that calls of values may run, and those that they call, each once."""
+    for function in (function for value in values for function in _functions_of(value)):
+        if function.__code__ not in seen:
+            seen.add(function.__code__)
+            yield function
+            if depth:
+                yield from _reachable(_globals_of(function), seen, depth - 1)
 
 
 def _converts(function: types.FunctionType) -> bool:
@@ -272,17 +278,11 @@ def _converts(function: types.FunctionType) -> bool:
     return any(each.annotation in (float, "float") and type(each.default) is int for each in parameters)
 
 
-def _differs(function: types.FunctionType, seen: set[Any], depth: int) -> bool:
+def _differs(function: types.FunctionType) -> bool:
+    """Whether a function has variables that may change at any time, or converts a default."""
     code = function.__code__
-    if code in seen:
-        return False
-    seen.add(code)
-    if declared_in_file(code.co_filename) & {*code.co_names, *code.co_freevars, *code.co_cellvars}:
-        return True
-    if _converts(function):
-        return True
-    values = [function.__globals__.get(name) for name in code.co_names]
-    return depth > 0 and any(_differs(each, seen, depth - 1) for value in values for each in _functions_of(value))
+    names = {*code.co_names, *code.co_freevars, *code.co_cellvars}
+    return bool(declared_in_file(code.co_filename) & names) or _converts(function)
 
 
 def _reaches(function: types.FunctionType, location: SourceLocation, seen: set[Any], depth: int) -> bool:

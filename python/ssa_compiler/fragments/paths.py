@@ -7,10 +7,14 @@ assign them: `self.mean` is a variable then, which is read before the fragment a
 from __future__ import annotations
 
 import ast
+import enum
+import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import getattr_static
 from typing import Any
+
+import torch
 
 __all__ = ["Paths", "is_bound", "is_plain", "read", "write"]
 
@@ -19,18 +23,11 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, dict, 
 
 def is_plain(value: Any) -> bool:
     """Whether a value can be an argument of a compiled program, its elements aside."""
-    import torch
-
     return isinstance(value, (torch.Tensor, *_PLAIN)) or hasattr(type(value), "__dataclass_fields__")
 
 
 def is_bound(value: Any) -> bool:
     """Whether a value is one that a program is compiled for: a module, a class, a function that is no closure."""
-    import enum
-    import types
-
-    import torch
-
     if isinstance(value, types.FunctionType):
         return value.__closure__ is None
     if isinstance(value, types.MethodType):

@@ -35,7 +35,6 @@ class Source:
         file: the file, as the user knows it.
         lines: those of the file that the tree was read from, which may be a fragment's.
         globals: the function's.
-        code: its code object; None of a fragment.
         cells: its closure, by name.
         template: what the function's defaults and names are taken from.
     """

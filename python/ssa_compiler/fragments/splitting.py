@@ -23,7 +23,8 @@ FEWEST_OPS = 8
 """A fragment without a loop has at least so many operations: a call of it costs as much as two of PyTorch's."""
 _OPS = (ast.BinOp, ast.Compare, ast.Call, ast.Subscript, ast.UnaryOp, ast.AugAssign)
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_INSPECTING = {"locals", "globals", "vars", "eval", "exec", "dir", "super"}
+_OF_ITS_FUNCTION = {"globals", "super"}
+"""What means something else in another function; `source_of` takes no function that looks at its variables."""
 _NOT_IN_FRAGMENTS = (
     *(ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.FunctionDef),
     *(ast.AsyncFunctionDef, ast.ClassDef, ast.Try, ast.Match, ast.AsyncFor, ast.AsyncWith, ast.Delete),
@@ -73,15 +74,13 @@ class Split:
         self._is_bad, self._apart = is_bad, False
         if not any(map(is_bad, definition.body)):
             self._look_for_it()
-        arguments = definition.args
-        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-        parameters = [each.arg for each in every if each is not None]
+        parameters = _parameters(definition.args)
         declared = {
             name for node in ast.walk(definition) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names
         }
         self._changing = declared_in_file(source.file)
         stored = frozenset().union(*map(stores_of, definition.body))
-        self._locals = (frozenset(parameters) | stored) - declared
+        self._locals = (parameters | stored) - declared
         captured = captured_in(definition)
         self._shared = captured | declared | self._changing
         """The names that others may read and assign at any time: a fragment would have values of its own."""
@@ -135,9 +134,9 @@ class Split:
 
     def _may_be_in_one(self, statement: ast.stmt) -> bool:
         for node in ast.walk(statement):
-            if isinstance(node, _NOT_IN_FRAGMENTS) or (isinstance(node, ast.Name) and node.id in _INSPECTING):
+            if isinstance(node, _NOT_IN_FRAGMENTS) or (isinstance(node, ast.Name) and node.id in _OF_ITS_FUNCTION):
                 return False
-            if isinstance(node, ast.Lambda) and loads_of(node) & self._locals - _parameters(node):
+            if isinstance(node, ast.Lambda) and loads_of(node) & self._locals - _parameters(node.args):
                 return False
             if isinstance(node, ast.Name) and node.id in self._shared:
                 return False
@@ -270,8 +269,8 @@ class _Callees(ast.NodeTransformer):
         return node
 
 
-def _parameters(node: ast.Lambda) -> frozenset[str]:
-    every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
+def _parameters(arguments: ast.arguments) -> frozenset[str]:
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
     return frozenset(each.arg for each in every if each is not None)
 
 

@@ -127,8 +127,7 @@ class Unit:
                 values = [read(path, objects) for path in paths.reads]
             except (KeyError, TypeError):  # an object has other attributes than before
                 return False, None
-            special = {*self._special, *(n for n, name in enumerate(self._names) if name in self._rooted(paths))}
-            given = (*(each for number, each in enumerate(args) if number not in special), *values)
+            given = (*(each for number, each in enumerate(args) if number not in variant.left_out), *values)
         given += (0,) * len(variant.counted)
         try:
             result = variant.call(given, kwargs)
@@ -158,10 +157,6 @@ class Unit:
 
     def _objects(self, args: Sequence[Any]) -> dict[str, Any]:
         return dict(zip(self._names, args))
-
-    @staticmethod
-    def _rooted(paths: Paths) -> set[str]:
-        return {path[0] for path in paths.reads}
 
     def _key(self, args: Sequence[Any]) -> Any:
         """What tells variants apart: the types of the arguments, and which objects some are."""
@@ -215,21 +210,19 @@ class Unit:
         if self._known is not None:
             raise self._known
         names = self._names
-        source, paths = self.source, Paths()
         objects = {
             names[number]: value
             for number, value in enumerate(args[: len(names)])
             if not is_plain(value) and number not in self._special
         }
-        if objects:
-            source, paths = self._with_paths(objects)
-        special = set(self._special)
+        paths = self._with_paths(objects) if objects else Paths()
+        left_out = {*self._special, *map(names.index, objects)}
         place = names.index("self") if "self" in names[: len(args)] else None
         owner = args[place] if place is not None and isinstance(args[place], torch.nn.Module) else None
-        bound = {names[number]: args[number] for number in special if number < len(names)}
+        bound = {names[number]: args[number] for number in self._special if number < len(names)}
         if self.group is None and any(name != "self" or owner is None for name in bound):
             raise SsaCompilerError("a module, class or function is an argument")
-        function: Any = source.template
+        function: Any = self.source.template
         counted: tuple[int, ...] = ()
         options = self._functions.options
         if self.group is not None:
@@ -251,15 +244,13 @@ class Unit:
         if self.group is None:
             given = args[1:] if owner is not None else args
         else:
-            given = tuple(
-                value for number, value in enumerate(args) if number not in special and names[number] not in objects
-            )
+            given = tuple(value for number, value in enumerate(args) if number not in left_out)
         read_now = tuple(read(path, objects) for path in paths.reads)
-        variant = Variant(None, paths=paths, counted=counted)
+        variant = Variant(None, paths=paths, counted=counted, left_out=frozenset(left_out))
         variant.compile(function, options, self._functions.limit, (*given, *read_now, *(0 for _ in counted)), kwargs)
         return variant
 
-    def _with_paths(self, objects: Mapping[str, Any]) -> tuple[Source, Paths]:
+    def _with_paths(self, objects: Mapping[str, Any]) -> Paths:
         """Find the attributes of objects that a fragment uses.
 
         Raises:
@@ -276,7 +267,7 @@ class Unit:
                 f"'{name}' is a {type(objects[name]).__name__}, of which a compiled program takes attributes only",
                 location=SourceLocation(self.source.file, line) if line is not None else None,
             )
-        return self.source, paths
+        return paths
 
     def _counted(
         self, values: Mapping[str, Any], paths: Paths

@@ -32,6 +32,7 @@ class Variant:
         paths: attributes of objects that are arguments and results.
         misses: how many calls in a row it did not take.
         counted: the results that are the tensors that variables came with, or new ones, as further results say.
+        left_out: the numbers of the arguments that it is not passed: the objects.
     """
 
     program: CompiledProgram | None
@@ -39,6 +40,7 @@ class Variant:
     paths: Paths = field(default_factory=Paths)
     misses: int = 0
     counted: tuple[int, ...] = ()
+    left_out: frozenset[int] = frozenset()
     _made: tuple[Any, Options, int] | None = None
     _shapes: tuple[torch.Size | None, ...] = ()
     _dims: dict[str, dict[int, Any]] = field(default_factory=dict)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 from ssa_compiler import InternalError
 from ssa_compiler.errors import SourceLocation, UnsupportedProgramError
 from ssa_compiler.importer.values.attempts import unexpected_errors_located
 from ssa_compiler.importer.values.plan import AnotherPlan
+from ssa_compiler.importer.values.symbols import FakeMode, _Undispatched
 
 LINE = SourceLocation("model.py", 7)
 
@@ -35,6 +37,19 @@ def test_an_exhausted_stack_is_the_programs() -> None:
         unexpected_errors_located(lambda: LINE),
     ):
         raise RecursionError
+
+
+def test_modes_that_an_exhausted_stack_did_not_leave_are_left() -> None:
+    """Every op of a later program would be dispatched to them."""
+
+    def enters() -> None:
+        FakeMode().__enter__()
+        _Undispatched().__enter__()  # type: ignore[no-untyped-call]
+        raise RecursionError
+
+    with pytest.raises(UnsupportedProgramError), unexpected_errors_located(lambda: LINE):
+        enters()
+    assert _get_current_dispatch_mode_stack() == []
 
 
 @pytest.mark.parametrize("error", [AnotherPlan.inlining(), UnsupportedProgramError("no"), MemoryError()])

@@ -8,6 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from ssa_compiler.importer.fake import fake_run, trace_memo
+from ssa_compiler.importer.fake.fake_run import decomposition
 from ssa_compiler.testing import check
 
 
@@ -106,3 +108,21 @@ def test_negative_places_count_from_the_end() -> None:
     mask = torch.tensor([True, True, False, True, True])
     x = torch.arange(25.0).reshape(5, 5)
     check(masked_index, (x, mask, i, j), (x, ~mask, i, j), compiled=False)
+
+
+def incomplete_gamma(x: Tensor) -> Tensor:
+    return torch.igamma(x, x + 1.0)
+
+
+def test_an_op_that_its_parts_lead_back_to_is_decomposed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was repeated until Python's stack was exhausted, where modes of PyTorch stay active, for good."""
+    looked_up: list[Any] = []
+
+    def counted(emitter: Any, op: Any, leaves: Any) -> Any:
+        looked_up.append(op)
+        return decomposition(emitter, op, leaves)
+
+    monkeypatch.setattr(fake_run, "decomposition", counted)
+    monkeypatch.setattr(trace_memo, "_traces", {})  # what other tests have found out
+    check(incomplete_gamma, (torch.rand(5),), (torch.rand(5) + 2.0,))
+    assert 1 <= looked_up.count(torch.ops.aten.igamma.default) <= 2

@@ -97,6 +97,24 @@ def test_a_long_text_is_cut() -> None:
     assert told.details.splitlines()[-1] == "(18 more lines in the exception's `explanation`)"
 
 
+class Taught:
+    def __init__(self, x: Tensor) -> None:
+        self.x = x.foo()
+
+
+def makes_an_object(x: Tensor) -> Tensor:
+    return Taught(x).x
+
+
+def test_the_calls_of_one_rejected_program_are_not_told_of_the_next() -> None:
+    with pytest.raises(ScriptError) as kept:
+        ssa_compiler.compile(makes_an_object, (X,))
+    with pytest.raises(ScriptError) as raised:
+        ssa_compiler.compile(adds_text, (X,))
+    assert str(kept.value).count("is being compiled since") == 2  # of Taught, and of its __init__
+    assert "is being compiled since" not in str(raised.value)
+
+
 class Base(torch.nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return x + 1

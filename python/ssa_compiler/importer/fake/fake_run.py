@@ -100,11 +100,11 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         decomposed: whether an op was decomposed.
     """
 
-    def __init__(self, state: State, *, decompose: bool) -> None:
+    def __init__(self, state: State, *, decompose: bool, within: frozenset[Any] = frozenset()) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.records: list[Record] = []
         self.decomposed = False
-        self._state, self._decompose = state, decompose
+        self._state, self._decompose, self._within = state, decompose, within
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -142,11 +142,13 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _parts(self, func: Any, args: Any, kwargs: Any) -> tuple[Any] | None:
         """Record what an op consists of, if that can be compiled and the op cannot; returns its outcome in a tuple."""
+        if func in self._within:
+            return None  # `igamma` consists of `prims.igamma`, which consists of `igamma`
         emitter, leaves = self._state.emitter, tree_leaves((args, kwargs))
         function = decomposition(emitter, func, leaves)
         if function is None:
             return None
-        inner = _Recorder(self._state, decompose=True)
+        inner = _Recorder(self._state, decompose=True, within=self._within | {func})
         try:
             expected = func(*args, **kwargs)
             with inner:

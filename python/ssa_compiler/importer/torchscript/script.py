@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
@@ -122,6 +123,7 @@ def _scripted_somehow(script: Callable[[], Any], name: str, definition: Any) -> 
         with quiet():
             plain = script_plainly(script)
     except Exception as found:  # noqa: BLE001 - TorchScript raises RuntimeError, NotSupportedError, TypeError, OSError, ...
+        _end_calls(found)
         error = functools.reduce(_further, rejections, found)
         text = f"{type(error).__name__}: {error}" if isinstance(error, OSError) else str(error)
         told = explain(text)
@@ -167,10 +169,27 @@ def _attempt(script: Callable[[], Any], rejections: list[Exception] | None = Non
         with quiet():
             scripted = script()
     except Exception as error:  # noqa: BLE001 - as in `_scripted`, which says what is wrong with the user's own text
+        _end_calls(error)
         if rejections is not None:
             rejections.append(error)
         return None
     return scripted if isinstance(scripted, (torch.jit.ScriptModule, torch.jit.ScriptFunction)) else None
+
+
+def _end_calls(error: BaseException | None) -> None:
+    """Take the calls that led to an error off TorchScript's stack of what is being compiled.
+
+    It is part of each error's text. A call is taken off when a local variable of a frame of `torch.jit` dies, which
+    whoever keeps the error with its traceback delays.
+    """
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            if str(frame.f_globals.get("__name__")).startswith("torch.jit."):
+                with suppress(RuntimeError):  # it still runs
+                    frame.clear()
+        error = error.__cause__ or error.__context__
 
 
 def _further(plain: Exception, rewritten: Exception) -> Exception:

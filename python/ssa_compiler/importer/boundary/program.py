@@ -13,6 +13,7 @@ from ...abi.convention import ImportedProgram
 from ...abi.default_device import own_tensors_on_cpu
 from ...errors import ArgumentTypeError, SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
 from ..fake.fake_run import run
+from ..isolation.one_import import importing
 from ..isolation.process_state import quiet
 from ..partial_evaluation.opening import open_for_example
 from ..torchscript.models import OpenedModel, has_own_functions
@@ -89,7 +90,7 @@ def import_program(
             raise rejection.plain() if isinstance(rejection, Unjoinable) else rejection
         return program
 
-    with quiet(), own_tensors_on_cpu():
+    with quiet(), own_tensors_on_cpu(), importing():
         opened = open_for_example(model, args, kwargs)
         try:
             return imported(opened)

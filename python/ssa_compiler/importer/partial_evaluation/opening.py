@@ -13,6 +13,7 @@ import torch.jit._recursive as recursive
 
 from ...abi.surroundings import Surroundings
 from ...errors import ScriptError
+from ..isolation.one_import import importing
 from ..torchscript.models import OpenedModel, declared, loaded, open_model
 from ..torchscript.script import script_as
 from .callees import forward_of, is_of_torch
@@ -39,6 +40,7 @@ def prefer_partial_evaluation(preferred: bool) -> None:
     _preferred = preferred
 
 
+@importing()
 def open_for_example(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OpenedModel:
     """Return what the importer needs of a model.
 

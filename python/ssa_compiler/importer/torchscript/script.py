@@ -115,10 +115,13 @@ def _scripted_somehow(script: Callable[[], Any], name: str, definition: Any) -> 
     """`_scripted`, where TorchScript reads no properties."""
     repeated: list[SourceLocation] = []
     rejections: list[Exception] = []
+    has_methods: list[Any] = []
     for methods in (False, True):
-        attempt = functools.partial(script_all, script, methods=methods, repeated=repeated)
+        attempt = functools.partial(script_all, script, methods=methods, repeated=repeated, has_methods=has_methods)
         if (everything := _attempt(attempt, rejections)) is not None:
             return everything
+        if not has_methods:  # up to where it was rejected, `methods` changes nothing
+            break
     try:
         with quiet():
             plain = script_plainly(script)

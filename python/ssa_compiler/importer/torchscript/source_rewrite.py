@@ -65,6 +65,7 @@ def script_all(
     methods: bool = False,
     scripted: bool = False,
     repeated: list[SourceLocation] | None = None,
+    has_methods: list[Any] | None = None,
 ) -> Any:
     """Script a function or module, keeping all that its statements compute.
 
@@ -74,12 +75,19 @@ def script_all(
             none.
         scripted: whether eager runs TorchScript, too.
         repeated: receives the places of what TorchScript would compute several times.
+        has_methods: receives the functions of which `methods` makes something else.
     Returns:
         The ScriptFunction or ScriptModule, for the importer only.
     Raises:
         Exception: whatever TorchScript raises; also where only what is added here is rejected.
     """
-    rewrite = partial(_rewritten, methods=methods, scripted=scripted, repeated=repeated if repeated is not None else [])
+    rewrite = partial(
+        _rewritten,
+        methods=methods,
+        scripted=scripted,
+        repeated=repeated if repeated is not None else [],
+        has_methods=has_methods if has_methods is not None else [],
+    )
     with (
         _private_caches(),
         _renormalising(),
@@ -204,7 +212,15 @@ def _chosen(function: Any, parsed: Any) -> Any:
     return parsed._replace(ast=ast.fix_missing_locations(tree))
 
 
-def _rewritten(function: Any, parsed: Any, *, methods: bool, scripted: bool, repeated: list[SourceLocation]) -> Any:
+def _rewritten(
+    function: Any,
+    parsed: Any,
+    *,
+    methods: bool,
+    scripted: bool,
+    repeated: list[SourceLocation],
+    has_methods: list[Any],
+) -> Any:
     """Rewrite a parsed function, unless it is one of PyTorch's own."""
     if _is_of_torch(function):
         return parsed
@@ -224,6 +240,8 @@ def _rewritten(function: Any, parsed: Any, *, methods: bool, scripted: bool, rep
     generated = hasattr(function, "_ssa_compiler_parsed")
     rewriter = Rewriter(methods, variables_of(definition), Names(function), generated=generated)
     rewriter.definition(definition)
+    if rewriter.has_methods:
+        has_methods.append(function)
     if not scripted:
         annotate_from_defaults(definition.args)
     let_defaults_be(definition.args)

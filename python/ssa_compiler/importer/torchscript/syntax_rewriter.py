@@ -73,6 +73,8 @@ class Rewriter(ast.NodeTransformer):
         self._meanings = {name: meaning for name, meaning in meanings.items() if name not in names}
         self._temporaries = 0
         self._methods, self._generated = methods, generated
+        self.has_methods = False
+        """Whether it is rewritten otherwise with `methods`."""
 
     def definition(self, node: Any) -> None:
         """Rewrite a function, of which the graph shows then that it was rewritten (`has_everything`)."""
@@ -346,9 +348,12 @@ class Rewriter(ast.NodeTransformer):
         """`x.f(...)` as `torch.f(x, ...)`, and keywords as TorchScript knows them."""
         if isinstance(node.func, ast.Attribute):
             owner, name = node.func.value, node.func.attr
-            is_method = is_python_method(name, always=not self._methods)
-            is_method = is_method or (self._methods and has_names_of_numpy(node))
-            if is_method and not isinstance(self._meaning(owner), types.ModuleType):
+            always = is_python_method(name, always=True)
+            is_method = always or is_python_method(name) or has_names_of_numpy(node)
+            if is_method and isinstance(self._meaning(owner), types.ModuleType):
+                is_method = always = False
+            self.has_methods |= is_method and not always
+            if always or (self._methods and is_method):
                 node.func.value = ast.copy_location(ast.Name("torch", ast.Load()), owner)
                 node.args = [owner, *node.args]
                 as_schema(node, getattr(torch, name))
@@ -359,7 +364,9 @@ class Rewriter(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
         self._as_function(node)
-        if self._methods and _converts_dtype(node) and not isinstance(self._meaning(_owner(node)), types.ModuleType):
+        converts = _converts_dtype(node) and not isinstance(self._meaning(_owner(node)), types.ModuleType)
+        self.has_methods |= converts
+        if self._methods and converts:
             dtype = ast.copy_location(ast.Attribute(ast.Name("torch", ast.Load()), node.func.attr, ast.Load()), node)  # type: ignore[attr-defined]
             node.func.attr, node.args = "to", [dtype]  # type: ignore[attr-defined]
             return node

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
@@ -41,6 +42,11 @@ static bool areAssertedEqual(const SizeOrigin &one, const SizeOrigin &other,
       .wasInterrupted();
 }
 
+/// Whether a size is that of what branches end in, whose sizes differ.
+static bool isOfBranch(const SizeOrigin &size) {
+  return size.tensor && size.tensor.getDefiningOp<scf::IfOp>();
+}
+
 bool ssa_compiler::haveSameSizes(Value tensor, Value other, Operation *at) {
   auto type = cast<RankedTensorType>(tensor.getType());
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
@@ -48,6 +54,10 @@ bool ssa_compiler::haveSameSizes(Value tensor, Value other, Operation *at) {
     SizeOrigin two = findSizeOrigin(other, dim);
     if (one == two || areAssertedEqual(one, two, at))
       continue;
+    // Bounds could only tell that both arms have this size, for which they
+    // compare the arms of all branches before, each with each.
+    if (isOfBranch(one) || isOfBranch(two))
+      return false;
     FailureOr<bool> equal =
         ValueBoundsConstraintSet::areEqual({tensor, dim}, {other, dim});
     if (failed(equal) || !*equal)

@@ -61,9 +61,21 @@ struct SizeOfReshaped : OpRewritePattern<memref::DimOp> {
   }
 };
 
-/// A size of what a branch ends in as a further result of the branch.
+/// Which results of branches are sizes of others.
+struct BranchSizes : RewriterBase::Listener {
+  void notifyOperationErased(Operation *op) override { sizes.erase(op); }
+
+  /// By branch, by the number of a result and of its dimension: the number of
+  /// the result that is its size.
+  DenseMap<Operation *, DenseMap<std::pair<unsigned, int64_t>, unsigned>> sizes;
+};
+
+/// A size of what a branch ends in as a further result of the branch, one
+/// however often it is asked for: of a chain of branches each would ask the one
+/// before twice.
 struct SizeOfBranch : OpRewritePattern<memref::DimOp> {
-  using OpRewritePattern::OpRewritePattern;
+  SizeOfBranch(MLIRContext *context, BranchSizes &known)
+      : OpRewritePattern(context), known(known) {}
 
   LogicalResult matchAndRewrite(memref::DimOp op,
                                 PatternRewriter &rewriter) const override {
@@ -72,6 +84,12 @@ struct SizeOfBranch : OpRewritePattern<memref::DimOp> {
     if (!branch || !dim)
       return failure();
     unsigned number = cast<OpResult>(op.getSource()).getResultNumber();
+    auto [size, isNew] =
+        known.sizes[branch].try_emplace({number, *dim}, branch.getNumResults());
+    if (!isNew) {
+      rewriter.replaceOp(op, branch.getResult(size->second));
+      return success();
+    }
     for (Block *arm : {branch.thenBlock(), branch.elseBlock()}) {
       Operation *yield = arm->getTerminator();
       rewriter.setInsertionPoint(yield);
@@ -91,10 +109,14 @@ struct SizeOfBranch : OpRewritePattern<memref::DimOp> {
                                 wider.getThenRegion().end());
     rewriter.inlineRegionBefore(branch.getElseRegion(), wider.getElseRegion(),
                                 wider.getElseRegion().end());
+    auto moved = std::move(known.sizes[branch]);
+    known.sizes[wider] = std::move(moved);
     rewriter.replaceOp(op, wider.getResults().back());
     rewriter.replaceOp(branch, wider.getResults().drop_back());
     return success();
   }
+
+  BranchSizes &known;
 };
 
 /// A size of one of two buffers as one of two sizes.
@@ -140,12 +162,17 @@ struct ResolveSizesPass
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
+    BranchSizes known;
     patterns.add<SizeOfMerged, SizeOfReshaped<memref::ExpandShapeOp>,
-                 SizeOfReshaped<memref::ReinterpretCastOp>, SizeOfBranch,
-                 SizeOfSelect, SizesOfMetadata>(&getContext());
+                 SizeOfReshaped<memref::ReinterpretCastOp>, SizeOfSelect,
+                 SizesOfMetadata>(&getContext());
+    patterns.add<SizeOfBranch>(&getContext(), known);
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
     memref::populateResolveShapedTypeResultDimsPatterns(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    GreedyRewriteConfig config;
+    config.setListener(&known);
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       signalPassFailure();
   }
 };

@@ -65,6 +65,39 @@ func.func @branch(%c: i1, %m: index, %n: index) -> index {
 
 // -----
 
+// A size is one further result however often it is asked for. Both arms of the
+// second branch ask the first one: were each answered by a result of its own, a
+// chain of branches would double them at each.
+// CHECK-LABEL: func.func @chain(
+// CHECK: %[[R:.+]]:2 = scf.if %{{.+}} -> (memref<?xf32>, index)
+// CHECK: %[[S:.+]]:2 = scf.if %{{.+}} -> (memref<?xf32>, index)
+// CHECK: scf.yield %[[R]]#0, %[[R]]#1
+// CHECK: scf.yield %[[R]]#0, %[[R]]#1
+// CHECK: return %[[S]]#1, %[[S]]#1, %[[R]]#1
+func.func @chain(%c: i1, %d: i1, %m: index, %n: index) -> (index, index, index) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  %r = scf.if %c -> (memref<?xf32>) {
+    %a = memref.alloc(%m) : memref<?xf32>
+    scf.yield %a : memref<?xf32>
+  } else {
+    %b = memref.alloc(%n) : memref<?xf32>
+    scf.yield %b : memref<?xf32>
+  }
+  %s = scf.if %d -> (memref<?xf32>) {
+    memref.store %one, %r[%c0] : memref<?xf32>
+    scf.yield %r : memref<?xf32>
+  } else {
+    scf.yield %r : memref<?xf32>
+  }
+  %size = memref.dim %s, %c0 : memref<?xf32>
+  %again = memref.dim %s, %c0 : memref<?xf32>
+  %before = memref.dim %r, %c0 : memref<?xf32>
+  return %size, %again, %before : index, index, index
+}
+
+// -----
+
 // CHECK-LABEL: func.func @select(
 // CHECK-SAME: %[[C:.+]]: i1, %[[M:[a-z0-9]+]]: index, %[[N:[a-z0-9]+]]: index)
 // CHECK: %[[SIZE:.+]] = arith.select %[[C]], %[[M]], %[[N]] : index

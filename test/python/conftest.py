@@ -5,8 +5,8 @@ take compiled code from an earlier run, from `build/test-cache`: it is found by 
 by a digest of the backend and its tools. Tracebacks have the compiler's own frames. A rejected program raises, but in
 the tests of fragments.
 
-Two of three tests of the importer compare the stages under the interpreter only, unless they look at what is compiled;
-the nightly run compiles all.
+Three of four tests of the importer, and one of two of the library and of whole programs, compare the stages under the
+interpreter only, unless they look at what is compiled; the nightly run compiles all.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ CACHED_SUITES = ("api", "importer", "library", "tools")
 os.environ["SSA_COMPILER_CACHE"] = "0"
 os.environ.setdefault("SSA_COMPILER_TRACEBACKS", "full")
 sys.path[:0] = [str(ROOT / folder) for folder in ("python", "test/python", "examples")]
+COMPILED = {"importer": 4, "library": 2, "e2e": 2}
+"""One of so many tests of these folders is compiled."""
 NIGHTLY = bool(os.environ.get("SSA_COMPILER_NIGHTLY"))
 
 
@@ -54,10 +56,10 @@ class _Sampled:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Interpret two of three tests of the importer, and compile those again that need it."""
+    """Interpret some tests of `COMPILED`'s folders, and compile those again that need it."""
     config = pyfuncitem.config
     whole = NIGHTLY or config.getoption("--interpreted") or config.getoption("--target") != "cpu"
-    if whole or pyfuncitem.path.parent.name != "importer" or not zlib.crc32(pyfuncitem.nodeid.encode()) % 3:
+    if whole or not zlib.crc32(pyfuncitem.nodeid.encode()) % COMPILED.get(pyfuncitem.path.parent.name, 1):
         return None
     from ssa_compiler.testing import harness
 

@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -216,6 +217,17 @@ def _printers() -> Iterator[str]:
         yield found
 
 
+class _Kept(threading.local):
+    """The context in which modules are parsed, which takes some milliseconds to make."""
+
+    context: Any = None
+    uses: int = 0
+
+
+_USES = 64
+_kept = _Kept()
+
+
 def parse_module(text: str) -> dict[str, Function]:
     """Parse a module of any stage.
 
@@ -229,10 +241,14 @@ def parse_module(text: str) -> dict[str, Function]:
     from torch_mlir import ir
     from torch_mlir.dialects import torch as torch_dialect
 
-    context = new_context(ir)
-    context.allow_unregistered_dialects = True
-    torch_dialect.register_dialect(context)
-    with context:
+    # A context keeps all that it has read, and knows the names of blobs.
+    if _kept.uses % _USES == 0 or "dense_resource" in text:
+        _kept.context = new_context(ir)
+        _kept.context.allow_unregistered_dialects = True
+        torch_dialect.register_dialect(_kept.context)
+        _kept.uses = 0
+    _kept.uses += 1
+    with _kept.context:
         try:
             module = ir.Module.parse(text)
         except ir.MLIRError:

@@ -183,7 +183,7 @@ class Compilation(ModuleAtWork):
         source, scheduled, output = (self._folder / f"kernel.{kind}" for kind in ("mlir", "mlirbc", "vmfb"))
         source.write_text(attempt.source, encoding="utf-8")
         # There is no op of torch's in it: the function takes and returns tensors, and waits for its one dispatch.
-        flags = (*self._flags, "--iree-input-type=none", *KERNEL_FLAGS)
+        flags = (*self._flags, "--iree-input-type=none", "--iree-llvmcpu-link-ukernel-bitcode=false", *KERNEL_FLAGS)
         seconds = dict(self._seconds)
 
         def run(given: Path, made: Path, *more: str) -> Completed:

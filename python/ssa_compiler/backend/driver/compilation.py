@@ -70,6 +70,8 @@ _logger = logging.getLogger(__name__)
 _MAX_ATTEMPTS = 40
 # A kernel that takes longer to compile is not worth it.
 _KERNEL_TIMEOUT_S = 60.0
+# Kernels are formed in a few seconds at most, but where One-Shot Bufferize's analysis compares all tensors with all.
+_FORMING_TIMEOUT_S = 20.0
 # After so many attempts, repairs that still find something to do are not trusted to come to an end.
 _PATIENCE = 16
 # IREE's analyses take 32 steps; how many forwards are one step is not known for all of them.
@@ -94,7 +96,7 @@ class Compilation(ModuleAtWork):
         start = time.perf_counter()
         self._module = ir.Module.parse(whole.operation.get_asm(enable_debug_info=True), self._context)
         self._kernels, _ = form_regions(
-            self._module, ssa_opt=self._kernel_maker, timeout_s=min(self._timeout_s, _KERNEL_TIMEOUT_S)
+            self._module, ssa_opt=self._kernel_maker, timeout_s=min(self._timeout_s, _FORMING_TIMEOUT_S)
         )
         self._seconds["kernels"] += time.perf_counter() - start
         if self._kernels:
@@ -158,7 +160,7 @@ class Compilation(ModuleAtWork):
         for name in list(module.operation.attributes):
             del module.operation.attributes[name]  # they are IREE's
         text = module.operation.get_asm(enable_debug_info=True)
-        timeout_s = min(self._timeout_s, _KERNEL_TIMEOUT_S)
+        timeout_s = min(self._timeout_s, _FORMING_TIMEOUT_S)
         tools: dict[str, Any] = {"ssa_opt": self._kernel_maker, "timeout_s": timeout_s}
         try:
             return form_kernel(text, self._context, whole=True, **tools)

@@ -121,7 +121,8 @@ class _Former:
             self.kernels.append(_take_out(ops, f"kernel_{len(self.kernels)}", self._ssa_opt, self._timeout_s))
         except NoKernelError as error:
             self._overloaded = isinstance(error, _TooManyTensors) or isinstance(error.__cause__, OperandLimitError)
-            self._tried += not isinstance(error, _TooManyTensors)
+            # One-Shot Bufferize's analysis grows with the cube of a part's size: smaller ones time out, too.
+            self._tried += 0 if isinstance(error, _TooManyTensors) else 1 if error.lasting else _MOST_TRIED // 2
             self.reasons.append(str(error))
             return False
         self._tried += 1

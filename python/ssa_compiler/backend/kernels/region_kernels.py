@@ -121,8 +121,9 @@ class _Former:
             self.kernels.append(_take_out(ops, f"kernel_{len(self.kernels)}", self._ssa_opt, self._timeout_s))
         except NoKernelError as error:
             self._overloaded = isinstance(error, _TooManyTensors) or isinstance(error.__cause__, OperandLimitError)
-            # One-Shot Bufferize's analysis grows with the cube of a part's size: smaller ones time out, too.
-            self._tried += 0 if isinstance(error, _TooManyTensors) else 1 if error.lasting else _MOST_TRIED // 2
+            if not isinstance(error, _TooManyTensors):
+                # The time that One-Shot Bufferize takes grows with the cube of the size: smaller parts take long, too.
+                self._tried += 1 if error.lasting else _MOST_TRIED // 2
             self.reasons.append(str(error))
             return False
         self._tried += 1

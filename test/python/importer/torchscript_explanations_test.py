@@ -13,8 +13,10 @@ from torch import Tensor
 
 import ssa_compiler
 from ssa_compiler.errors import ScriptError
+from ssa_compiler.importer.torchscript import script
 from ssa_compiler.importer.torchscript.explanations import explain
 from ssa_compiler.importer.torchscript.models import open_model
+from ssa_compiler.importer.torchscript.source_rewrite import script_all
 
 X = torch.ones(3, 3)
 ANY = "write it in the part of Python that torch.jit.script takes"
@@ -95,6 +97,26 @@ def test_a_long_text_is_cut() -> None:
     told = explain("\n".join(["first", *(f"line {number}" for number in range(30))]))
     assert told.summary == "first"
     assert told.details.splitlines()[-1] == "(18 more lines in the exception's `explanation`)"
+
+
+def unknown_method(x: Tensor) -> Tensor:
+    return x.bool().foo()  # type: ignore[attr-defined,no-any-return]
+
+
+@pytest.mark.parametrize(("program", "attempts"), [(no_such_method, [False]), (unknown_method, [False, True])])
+def test_a_second_attempt_is_made_where_a_method_may_be_a_function(
+    program: Callable[..., Any], attempts: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[bool] = []
+
+    def counted(*args: Any, methods: bool, **options: Any) -> Any:
+        made.append(methods)
+        return script_all(*args, methods=methods, **options)
+
+    monkeypatch.setattr(script, "script_all", counted)
+    with pytest.raises(ScriptError):
+        script.script_model(program)
+    assert made == attempts
 
 
 class Taught:

@@ -239,9 +239,10 @@ def _rewritten(
         repeated += [SourceLocation(str(parsed.filename), parsed.file_lineno - 1 + line) for line in lines]
     generated = hasattr(function, "_ssa_compiler_parsed")
     rewriter = Rewriter(methods, variables_of(definition), Names(function), generated=generated)
-    rewriter.definition(definition)
-    if rewriter.has_methods:
-        has_methods.append(function)
+    try:
+        rewriter.definition(definition)
+    finally:  # what it rejects may have been rewritten otherwise
+        has_methods += [function] * rewriter.has_methods
     if not scripted:
         annotate_from_defaults(definition.args)
     let_defaults_be(definition.args)

@@ -19,6 +19,7 @@ import torch.nn.modules.module as module_globals
 
 from ...abi.object_guards import Place
 from ...errors import ScriptError, SourceLocation
+from ..isolation.one_import import importing
 from ..isolation.process_state import quiet
 from .script import script_method, script_model
 
@@ -71,6 +72,7 @@ class OpenedModel:
     partially: Callable[[], OpenedModel] | None = field(default=None, compare=False)
 
 
+@importing()
 def open_model(model: Any) -> OpenedModel:
     """Return what the importer needs of a model.
 

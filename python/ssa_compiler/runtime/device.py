@@ -136,22 +136,33 @@ class Device:
         """
         if self.torch_type != "cpu" or not tensor.nbytes:
             return self.view(tensor)
-        return self._view_of_memory(tensor.detach().reshape(-1).view(self._uint8).numpy(), tensor)
+        memory = tensor.detach().reshape(-1).view(self._uint8).numpy()
+        buffer = self.hal.allocator.import_host_allocation(memory, self._host_memory, self._usage)
+        return self._runtime.HalBufferView(buffer, list(tensor.shape), self._element_type(tensor))
 
-    def borrowing_view(self, tensor: torch.Tensor) -> Any:
-        """Return a buffer view of a tensor's own memory that does not keep it alive, on the CPU.
+    def borrower(self, tensor: torch.Tensor) -> Callable[[int], Any]:
+        """Return what makes buffer views for tensors like one, on the CPU, which do not keep them alive.
 
         Args:
             tensor: as for `view`, with at least one element.
+        Returns:
+            A function of the address of the first element.
         """
-        return self._view_of_memory((ctypes.c_uint8 * tensor.nbytes).from_address(tensor.data_ptr()), tensor)
+        memory_type = ctypes.c_uint8 * tensor.nbytes
+        shape, element_type = list(tensor.shape), self._element_type(tensor)
+        buffer_of, view_of = self.hal.allocator.import_host_allocation, self._runtime.HalBufferView
+        kind, usage = self._host_memory, self._usage
 
-    def _view_of_memory(self, memory: Any, tensor: torch.Tensor) -> Any:
-        element_type = self._element_types.get(tensor.dtype)
-        if element_type is None:
-            element_type = self._element_types[tensor.dtype] = self.view(tensor).element_type
-        buffer = self.hal.allocator.import_host_allocation(memory, self._host_memory, self._usage)
-        return self._runtime.HalBufferView(buffer, list(tensor.shape), element_type)
+        def view(address: int) -> Any:
+            return view_of(buffer_of(memory_type.from_address(address), kind, usage), shape, element_type)
+
+        return view
+
+    def _element_type(self, tensor: torch.Tensor) -> int:
+        found = self._element_types.get(tensor.dtype)
+        if found is None:
+            found = self._element_types[tensor.dtype] = self.view(tensor).element_type
+        return found
 
     def tensor(self, view: Any, dtype: torch.dtype) -> torch.Tensor:
         """Return a tensor over a buffer view's memory, which it keeps alive."""

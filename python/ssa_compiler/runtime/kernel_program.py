@@ -7,13 +7,12 @@ buffer. That and its scratch memory are kept between calls: fresh memory costs p
 from __future__ import annotations
 
 import ctypes
-import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..abi.kernel_interface import FIRST_SCALAR, INTERRUPTED, NO_SPACE
 from ..errors import program_error
-from .bound_arguments import BoundArguments, addresses_of
+from .argument_views import addresses_of
 from .interruption import unwatch, watch
 from .program import Program
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from ..abi.kernel_interface import KernelInterface, PlacedResult
     from ..abi.signature import ArgumentInfo, Signature
+    from .argument_views import ArgumentViews
     from .device import Device
 
 __all__ = ["KernelProgram", "copy_placed"]
@@ -56,7 +56,6 @@ class KernelProgram(Program):
         self._interface = interface
         self._count = len(signature.arguments) + bool(interface.words) + bool(interface.workspace)
         self._free: list[_Buffers] = []
-        self._can_bind = all(argument.kind == "tensor" for argument in signature.arguments)
         self._workspace = interface.workspace
         self._placed = {result.number: result for result in interface.placed}
         self._returned = [info for info in signature.results if info.writeback is None]
@@ -73,10 +72,9 @@ class KernelProgram(Program):
         with self._lock:
             # Taken out of the list, so that a signal handler which calls the program finds others.
             buffers = self._free.pop() if self._free else _Buffers(self._device, interface.words, self._workspace)
-            bound = buffers.bound
-            if bound is not None and bound.fits(leaves):
-                inputs = bound.inputs
-            else:
+            fitting, tensors = self._fitting(leaves)
+            inputs = self._known_inputs(fitting, leaves, tensors, buffers) if fitting is not None else None
+            if inputs is None:
                 used = list(leaves)
                 inputs = self._new_inputs(leaves, used, buffers)
             outputs = self._list(len(self._outputs))
@@ -108,27 +106,43 @@ class KernelProgram(Program):
         self._written_back(leaves, used)
         raise program_error(message)
 
+    def _known_inputs(
+        self, views: ArgumentViews, leaves: Sequence[Any], tensors: Sequence[Any], buffers: _Buffers
+    ) -> Any:
+        """Pass arguments like those of an earlier call; None if a tensor cannot be passed as it is.
+
+        Args:
+            views: of tensors like those among the arguments.
+            leaves: the arguments.
+            tensors: the tensors among them.
+            buffers: what this call uses. It keeps the list of the last call.
+        """
+        addresses = addresses_of(tensors)
+        if buffers.addresses == addresses and buffers.views is views and self._only_tensors:
+            return buffers.inputs
+        inputs = self._list(self._count)
+        if not self._push_known(inputs, views, leaves, addresses):
+            return None
+        buffers.push(inputs)
+        buffers.views, buffers.addresses, buffers.inputs = views, addresses, inputs
+        return inputs
+
     def _new_inputs(self, leaves: Sequence[Any], used: list[Any], buffers: _Buffers) -> Any:
-        """Pass the arguments, and what the kernel needs beside them.
+        """Check the arguments, and pass them.
 
         Args:
             leaves: the arguments.
             used: gets the tensors whose memory the program sees.
-            buffers: what this call uses. If it saw these arguments in its last call, it keeps them bound.
+            buffers: what this call uses.
         """
         try:
             inputs = self._list(self._count)
             self._push(inputs, leaves, used)
+            self._remember(leaves, used)
         except BaseException:
             self._free.append(buffers)
             raise
         buffers.push(inputs)
-        if self._can_bind and BoundArguments.can_bind(leaves) and all(map(operator.is_, used, leaves)):
-            addresses = addresses_of(leaves)
-            if addresses == buffers.seen:
-                buffers.bound = BoundArguments(self._device, leaves, addresses, self._list(self._count))
-                buffers.push(buffers.bound.inputs)
-            buffers.seen = addresses
         return inputs
 
     def _results_of(self, outputs: Any, buffers: _Buffers, leaves: Sequence[Any]) -> list[Any]:
@@ -210,8 +224,8 @@ class _Buffers:
         workspace: bytes of scratch memory.
     Attributes:
         words: the status buffer.
-        seen: the addresses of the tensors of the last call.
-        bound: the arguments of earlier calls, if two in a row had the same.
+        views, addresses, inputs: the last list of arguments that keeps no tensor alive: from which views, where its
+            tensors lie, and the list.
     """
 
     def __init__(self, device: Device, words: int, workspace: int) -> None:
@@ -220,8 +234,9 @@ class _Buffers:
         status, scratch = torch.zeros(words, dtype=torch.int64), torch.empty(workspace, dtype=torch.int8)
         self._memory = (status, scratch)
         self._views = [device.view(tensor) for tensor in self._memory if tensor.numel()]
-        self.seen: list[int] = []
-        self.bound: BoundArguments | None = None
+        self.views: ArgumentViews | None = None
+        self.addresses: list[int] = []
+        self.inputs: Any = None
         self.words = (ctypes.c_int64 * words).from_address(status.data_ptr())
         self._floats = (ctypes.c_double * words).from_address(status.data_ptr())
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentTypeError, ArgumentValueError, ToolError, program_error
 from ..process.forks import new_lock
+from .argument_views import ArgumentViews, addresses_of
 from .callbacks import CallbackHost
 from .device import ALIGNMENT, device_for, instance
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from ..abi.signature import ArgumentInfo, Signature
 
 __all__ = ["Program"]
+
+_MOST_KINDS = 4
+"""Of the sizes, classes and so on of the tensors of a program, for which views are kept."""
 
 _STATUS = re.compile(r"FAILED_PRECONDITION; (?P<text>.*?);\s*(?:while invoking|\n|$)", re.DOTALL)
 
@@ -89,6 +93,15 @@ class Program:
         # Parameters by argument: (tensor, address, view, span). Their memory is shared, so that in-place updates are
         # seen; what else may have become of the tensor (`p.t_()`, `p.data = p.data.t()`) is asked of it.
         self._parameter_views: dict[int, tuple[torch.Tensor, int, Any, tuple[int, int]]] = {}
+        # Views of tensors like those of earlier calls, the latest first. They keep no tensor alive, so that Python code
+        # which runs within a call, and may keep what it is given, gets others.
+        self._views: tuple[ArgumentViews, ...] = ()
+        self._can_view = self._device.torch_type == "cpu" and self._host is None and bool(self._tensors)
+        self._seen: Any = None
+        self._only_tensors = len(self._tensors) == len(signature.arguments)
+        places = {number: place for place, number in enumerate(self._tensors)}
+        self._places = [(info, places.get(number)) for number, info in enumerate(signature.arguments)]
+        self._written_places = [places[number] for number in self._written]
 
     def _view_maker(self, info: ArgumentInfo) -> Callable[[torch.Tensor], Any]:
         """How the program sees the memory of an argument."""
@@ -129,7 +142,13 @@ class Program:
         used: list[Any] = list(leaves)  # the tensors whose memory the program sees
         with self._lock:
             inputs = self._list(len(leaves))
-            spans = self._push(inputs, leaves, used)
+            fitting, tensors = self._fitting(leaves)
+            addresses = addresses_of(tensors) if fitting is not None else []
+            if fitting is not None and self._push_known(inputs, fitting, leaves, addresses):
+                spans = [(first, first + size) for first, size in zip(addresses, fitting.sizes)]
+            else:
+                spans = self._push(inputs, leaves, used)
+                self._remember(leaves, used)
             outputs = self._list(len(signature.results))
             if self._on_gpu:
                 self._device.wait_for_pytorch()
@@ -140,6 +159,60 @@ class Program:
         return self._results(outputs, leaves, used, spans)
 
     # -- arguments ---------------------------------------------------------------------------------------------------
+
+    def _fitting(self, leaves: Sequence[Any]) -> tuple[ArgumentViews | None, Sequence[Any]]:
+        """Return the views for arguments like those of an earlier call, None if there are none; and the tensors."""
+        tensors = leaves if self._only_tensors else [leaves[number] for number in self._tensors]
+        for views in self._views:
+            if views.fit(tensors):
+                if views is not self._views[0]:
+                    self._views = (views, *(other for other in self._views if other is not views))
+                return views, tensors
+        return None, tensors
+
+    def _push_known(self, inputs: Any, views: ArgumentViews, leaves: Sequence[Any], addresses: list[int]) -> bool:
+        """Pass arguments like those of an earlier call, if each tensor can be passed as it is where it lies.
+
+        Args:
+            inputs: the list that receives them.
+            views: of tensors like those among the arguments.
+            leaves: the arguments.
+            addresses: of the tensors among them.
+        """
+        if len(leaves) != len(self._places):
+            return False
+        found = views.find(addresses)
+        if found is None:
+            return False
+        push = inputs.push_ref
+        if self._only_tensors:
+            for view in found:
+                push(view)
+            return True
+        for leaf, (info, place) in zip(leaves, self._places):
+            if place is None:
+                _push_scalar(inputs, info, leaf)
+            else:
+                push(found[place])
+        return True
+
+    def _remember(self, leaves: Sequence[Any], used: Sequence[Any]) -> None:
+        """Keep views for calls with arguments like these, which were checked.
+
+        Args:
+            leaves: the arguments.
+            used: the tensors whose memory the program sees.
+        """
+        if not self._can_view or any(used[number] is not leaves[number] for number in self._tensors):
+            return
+        tensors = [leaves[number] for number in self._tensors]
+        if not ArgumentViews.can_hold(tensors):
+            return
+        shapes = [tensor.shape for tensor in tensors]
+        if shapes == self._seen:  # sizes may be others in every call
+            views = ArgumentViews(self._device, tensors, self._written_places)
+            self._views = (views, *self._views[: _MOST_KINDS - 1])
+        self._seen = shapes
 
     def _push(self, inputs: Any, leaves: Sequence[Any], used: list[Any]) -> list[tuple[int, int]]:
         """Pass the arguments.

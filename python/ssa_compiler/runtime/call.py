@@ -1,12 +1,11 @@
 """The path of one call: from the user's arguments to `@main`'s, and from its results to the user's.
 
 `make_call` looks once at the calling convention and makes a function that does no more than the convention needs: most
-programs take a few tensors by position and return a tensor or a tuple of tensors.
+programs take a few tensors by position. The code for nested arguments and results is written for each (`call_code.py`).
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,9 @@ from ..abi.argument_specs import TensorSpec
 from ..abi.container_writeback import change_containers, check_own_containers
 from ..abi.convention import flatten_arguments, store_attributes
 from ..abi.object_writeback import change_objects, give_back, take_storages
-from ..abi.results import OutputLeaf, OutputSpec, OutputTuple, ResultBuilder, returns_arguments
+from ..abi.results import ResultBuilder, returns_arguments
 from .assumptions import assumption_checker, facts_checker, gradient_checker
+from .call_code import argument_reader, result_builder
 from .parameters import CurrentParameters
 from .tracing import tracing_checker
 
@@ -40,15 +40,16 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
     """
     containers, specs, held, facts = imported.containers, imported.specs, imported.held, imported.facts
     changed, storages = imported.changed, imported.storages
-    assigns = bool(imported.attributes or imported.rebindings)
-    plain = not imported.attributes and not held and all(isinstance(spec, TensorSpec) for spec in specs)
+    attributes, assigns = imported.attributes, bool(imported.attributes or imported.rebindings)
+    plain = not attributes and not held and all(isinstance(spec, TensorSpec) for spec in specs)
     plain = plain and not any(argument.keyword_only for argument in imported.arguments)
     count = len(imported.arguments)
     state, has_state = CurrentParameters(imported.parameters), bool(imported.parameters)
     results = imported.results
     stores = bool(containers) or any(container.result is not None for container in held)
     binds = stores or returns_arguments(results)
-    pick = _picker(results) if not stores else None
+    build = result_builder(results) if not stores else None
+    read = argument_reader(imported)
     check = assumption_checker(imported)
     check_facts = facts_checker(imported)
     check_untraced = tracing_checker()
@@ -56,16 +57,24 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
 
     def call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         check_facts()
+        bound: Sequence[Any] = ()
         if plain and not kwargs and len(args) == count:
             leaves = [*args, *state.current()] if has_state else args
+            bound = args
         else:
-            leaves = list(flatten_arguments(imported, args, kwargs))
+            found = read(imported.bind(args, kwargs)[:count] if kwargs else args) if read is not None else None
+            if found is not None:
+                leaves, bound = found
+                leaves += [attribute.current() for attribute in attributes]
+                leaves += state.current()
+            else:
+                leaves = list(flatten_arguments(imported, args, kwargs))
+                bound = imported.bind(args, kwargs) if binds else ()
         check_untraced(leaves)
         if check is not None:
             check(leaves)
         if check_gradients is not None:
             check_gradients(leaves)
-        bound: Sequence[Any] = imported.bind(args, kwargs) if binds else ()
         if containers:
             check_own_containers(containers, specs, bound, facts.containers() if facts is not None else ())
         if storages:
@@ -75,8 +84,8 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
             values = program(leaves)
         if changed:
             change_objects(changed, leaves, values)
-        if pick is not None:
-            result = pick(values)
+        if build is not None:
+            result = build(values, bound)
         else:
             builder = ResultBuilder(values, bound)
             result = builder.build(results)
@@ -86,15 +95,3 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
         return result
 
     return call
-
-
-def _picker(results: OutputSpec) -> Callable[[Sequence[Any]], Any] | None:
-    """Return how a result is taken from `@main`'s where it is one of them, or a tuple of some; None otherwise."""
-    if isinstance(results, OutputLeaf) and results.is_plain:
-        return operator.itemgetter(results.index)
-    if not isinstance(results, OutputTuple) or results.fields or results.type_name:
-        return None
-    leaves = [element for element in results.elements if isinstance(element, OutputLeaf) and element.is_plain]
-    if len(leaves) != len(results.elements) or len(leaves) < 2:  # an itemgetter of one returns no tuple
-        return None
-    return operator.itemgetter(*(leaf.index for leaf in leaves))

@@ -237,3 +237,20 @@ def decorated(x, n: int):
 def test_the_decorator():
     torch.testing.assert_close(decorated(X, 3), decorated.model(X, 3))
     assert len(decorated.explain().fragments) == 1
+
+
+class Scores(nn.Module):
+    """A variable that is a float, or a tensor of a fragment that is a method."""
+
+    def forward(self, x, words: list[str]):
+        most = Counter(words).most_common(1)[0][1]
+        score = 0.0
+        if x.sum() > 0:
+            y = x * most + 1
+            score = (y.log() / y.exp()).mean()
+        return score
+
+
+def test_a_number_or_a_tensor():
+    for calls in (((X, ["a"]), (-X, ["a"])), ((-X, ["a"]), (X, ["a"]))):
+        broken(Scores(), *calls, fragments=["lines"])

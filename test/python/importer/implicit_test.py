@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import types
+from typing import Any
 
 import pytest
 import torch
@@ -206,3 +208,26 @@ def bools_stored(x: Tensor, n: int, flag: bool):
 def test_bools_are_stored_in_every_dtype(dtype: torch.dtype) -> None:
     x = torch.tensor([1, 2, 7]).to(dtype)
     check(bools_stored, (x, 3, True), (x, 0, False), compiled=False)
+
+
+def number_or_tensor(self: Any, x: Tensor):
+    total = 0.0
+    if x.sum() > 0:
+        total = x.sum()
+    return total
+
+
+class Replaced(torch.nn.Module):
+    """A module whose forward is set on itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.forward = types.MethodType(number_or_tensor, self)
+
+
+def test_methods_that_no_class_has() -> None:
+    """They are Python's like others: of a tensor that is assigned to a variable of type float nothing is read."""
+    positive, negative = (torch.ones(3),), (-torch.ones(3),)
+    for calls in ((positive, negative), (negative, positive)):
+        check(types.MethodType(number_or_tensor, torch.nn.ReLU()), *calls)
+        check(Replaced(), *calls, compiled=False)

@@ -84,3 +84,30 @@ def test_large_ones_stay_loops(program: Callable[..., Any]) -> None:
 
 def test_small_ones_are_written_out() -> None:
     assert _ops(small, 12) > _ops(small, 5)
+
+
+def nested_once(x: Tensor, n: int) -> Tensor:
+    for _ in range(1):
+        if n > 0:
+            continue
+        x = x + 1
+        for _ in range(1):
+            x = x * 2
+            if x.sum() > 10:
+                break
+            x[0] += 1
+            for _ in range(1):
+                if n == -1:
+                    continue
+                x = x - 3
+    return x
+
+
+def test_a_loop_that_runs_once_is_no_loop() -> None:
+    """So are iterations of a loop over modules that have a `continue` or `break` written out."""
+    x = torch.ones(3)
+    text = import_program(nested_once, (x, 0)).module
+    assert "prim.Loop" not in text
+    assert text.count("aten.mul") == 1
+    for values in (x, x * 5):
+        check(nested_once, (values, 0), (values, 1), (values, -1), (values, -2), compiled=False)

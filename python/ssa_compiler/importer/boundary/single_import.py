@@ -48,6 +48,7 @@ class ProgramImport:
         self.modules = Modules(self.state, self.model, scripted if self.is_module else None, opened.looks)
         self.modules.inlined = inlined = state.plan.inlined
         self.modules.sources = opened.sources
+        self.modules.methods = {opened.method: opened.python} if opened.python is not None else {}
         self.interpreter = GraphImporter(self.state, self.modules)
         self.callers = CallersObjects(self.state, self.interpreter.tensors, self.interpreter.metadata)
         self.outputs = Outputs(self.state, self.interpreter.tensors, self.interpreter.containers)

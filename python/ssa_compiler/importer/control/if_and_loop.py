@@ -296,6 +296,8 @@ class Control:
         if iteration.visits is not None:
             keys = KeyLoop(state, self.choose, self.run_block, iteration.check, body, iteration.counters)
             return keys.run(iteration.visits, list(initial))
+        if _is_single(trips):
+            return self._unrolled(0, 1, list(initial), body, iteration)
         if isinstance(trip, ConstValue) and trip.structural:
             return self._unrolled(0, trip.value, list(initial), body, iteration)
         before = dict(state.heap.contents)
@@ -392,7 +394,7 @@ class Control:
                 again, *values = self.run_block(body, [ConstValue(position), *values])
             position += 1
             iteration.check(again)
-            if isinstance(again, ScalarValue):
+            if isinstance(again, ScalarValue) and position < trip:
                 return self._unrolled_while(again, position, trip, values, body, iteration)
             if isinstance(again, ConstValue) and not again.value:
                 break
@@ -408,6 +410,12 @@ class Control:
         iteration: Iteration,
     ) -> list[Value]:
         return self.choose(again, lambda: self._unrolled(position, trip, values, body, iteration), lambda: values)
+
+
+def _is_single(trips: Trips) -> bool:
+    """Whether a loop runs once: `for _ in range(1)` with `continue` in it, and what is written so for it."""
+    begins = isinstance(trips.condition, ConstValue) and bool(trips.condition.value)
+    return begins and isinstance(trips.most, ConstValue) and trips.most.value == 1
 
 
 def _is_seen(block: Any) -> bool:

@@ -49,6 +49,7 @@ class OpenedModel:
         signature: that of the user's function, if the scripted program has parameters in the place of `*args` or
             `**kwargs`: it is made for as many arguments, and these keywords.
         sources: the Python functions of which the program has copies, by the names of the copies.
+        python: the Python function of `method`, if a method is the program.
         reason: why it is not partially evaluated, where that was tried first.
         partially: opens the model partially evaluated, for what the importer does not take as it is, or with more of
             its arguments known if it is that already; None if that is no other program.
@@ -65,6 +66,7 @@ class OpenedModel:
     untyped_defaults: Mapping[str, Any] = field(default_factory=dict)
     fixed: frozenset[str] = frozenset()
     sources: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    python: Any = field(default=None, compare=False)
     objects: Mapping[str, Place] = field(default_factory=dict, compare=False)
     names: Mapping[str, str] = field(default_factory=dict)
     signature: inspect.Signature | None = field(default=None, compare=False)
@@ -115,7 +117,8 @@ def _method(method: Any) -> OpenedModel:
         _reject_hooks(owner)
         return OpenedModel(owner, owner, name, f"{_type_name(owner)}.{name}")
     _reject_module(owner)
-    return OpenedModel(owner, script_method(method), name, f"{_type_name(owner)}.{name}", *declared(method))
+    shown = f"{_type_name(owner)}.{name}"
+    return OpenedModel(owner, script_method(method), name, shown, *declared(method), python=method.__func__)
 
 
 def loaded(model: Any) -> Any:

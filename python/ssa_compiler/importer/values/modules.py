@@ -7,6 +7,7 @@ too. So is a list, dict, tuple or string that the program changes or assigns.
 from __future__ import annotations
 
 import sys
+import types
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -104,12 +105,14 @@ class Modules:
         constants: the qualified names of the attributes that were read as constants.
         inlined: whether the graph has its calls inlined.
         sources: the Python functions of which the program has copies, by the names of the copies.
+        methods: the Python functions of the module's methods that are known, by their names.
     """
 
     def __init__(self, state: State, root: Any, scripted: Any, looks: dict[Any, Any] | None = None) -> None:
         self.state = state
         self.looks = looks if looks is not None else {}
         self.sources: Mapping[str, Any] = {}
+        self.methods: Mapping[str, Any] = {}
         self.root = root
         self._scripted = scripted
         self.script = scripted._c if scripted is not None else None
@@ -136,6 +139,8 @@ class Modules:
         """
         if (copied := self._copied(name)) is not None:
             return copied
+        if name in self.methods:  # which may be no attribute of the module's class
+            return self.methods[name]
         if name.startswith("__torch__."):
             parts = name.removeprefix("__torch__.").split(".")
             *path, last = (part for part in parts if not part.startswith("___torch_mangle_"))
@@ -147,7 +152,10 @@ class Modules:
         *path, last = name.split(".")
         for part in path:
             owner = getattr(owner, part, None)
-        return None if isinstance(owner, torch.jit.ScriptModule) else getattr(type(owner), last, None)
+        if isinstance(owner, torch.jit.ScriptModule):
+            return None
+        own = getattr(owner, "__dict__", {}).get(last)  # a forward that was set on the module itself
+        return own.__func__ if isinstance(own, types.MethodType) else getattr(type(owner), last, None)
 
     def _copied(self, name: str) -> Any:
         """The Python function that partial evaluation made a copy of, None if it made none."""

@@ -2,6 +2,9 @@
 
 #include "ssa-compiler/Kernels/Passes.h"
 
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
 namespace ssa_compiler {
 #define GEN_PASS_DEF_FLATTENVIEWSPASS
 #include "ssa-compiler/Kernels/Passes.h.inc"
@@ -49,6 +52,13 @@ static void flatten(memref::CollapseShapeOp op) {
   op.erase();
 }
 
+/// Whether a branch or loop decides which buffer a value is.
+static bool isChosen(Value buffer) {
+  if (auto argument = dyn_cast<BlockArgument>(buffer))
+    return !isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return isa<RegionBranchOpInterface>(buffer.getDefiningOp());
+}
+
 namespace {
 struct FlattenViewsPass
     : public ssa_compiler::impl::FlattenViewsPassBase<FlattenViewsPass> {
@@ -61,6 +71,18 @@ struct FlattenViewsPass
           op.getResultType().getRank() != 0)
         flatten(op);
     });
+    SmallVector<Operation *> views;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<memref::CollapseShapeOp, memref::ExpandShapeOp>(op) &&
+          isChosen(op->getOperand(0)))
+        views.push_back(op);
+    });
+    RewritePatternSet patterns(&getContext());
+    memref::populateExpandStridedMetadataPatterns(patterns);
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingOps);
+    if (failed(applyOpPatternsGreedily(views, std::move(patterns), config)))
+      signalPassFailure();
   }
 };
 } // namespace

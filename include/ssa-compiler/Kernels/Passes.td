@@ -367,9 +367,14 @@ def FlattenViewsPass : Pass<"flatten-views", "::mlir::func::FuncOp"> {
   let description = [{
     `memref.collapse_shape` of a contiguous buffer becomes `memref.reinterpret_cast`.
     What looks through the former divides each index by the sizes of the merged
-    dimensions, to take the remainder again.
+    dimensions, to take the remainder again. So does every reshape of a buffer that
+    a branch or loop chooses: IREE's code generator moves reshapes of block
+    arguments to where the arguments are not known yet.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect"
+  ];
 }
 
 def PollInterruptsPass : Pass<"poll-interrupts", "::mlir::func::FuncOp"> {

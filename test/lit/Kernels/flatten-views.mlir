@@ -23,3 +23,19 @@ func.func @strided(%x: memref<8x2x3xf32, strided<[12, 3, 1]>>) -> memref<8x6xf32
   %y = memref.collapse_shape %x [[0], [1, 2]] : memref<8x2x3xf32, strided<[12, 3, 1]>> into memref<8x6xf32, strided<[12, 1]>>
   return %y : memref<8x6xf32, strided<[12, 1]>>
 }
+
+// Nor does a reshape of a buffer that a branch chooses, whatever its layout is.
+// CHECK-LABEL: func.func @chosen
+// CHECK: %[[BUFFER:.+]] = scf.if
+// CHECK: memref.extract_strided_metadata %[[BUFFER]]
+// CHECK-NOT: memref.expand_shape
+// CHECK: memref.reinterpret_cast %{{.+}} to offset: [%{{.+}}], sizes: [%{{.+}}, 1], strides: [%{{.+}}, %{{.+}}]
+func.func @chosen(%c: i1, %x: memref<?xf32, strided<[?], offset: ?>>, %y: memref<?xf32, strided<[?], offset: ?>>, %n: index) -> memref<?x1xf32, strided<[?, ?], offset: ?>> {
+  %b = scf.if %c -> (memref<?xf32, strided<[?], offset: ?>>) {
+    scf.yield %x : memref<?xf32, strided<[?], offset: ?>>
+  } else {
+    scf.yield %y : memref<?xf32, strided<[?], offset: ?>>
+  }
+  %z = memref.expand_shape %b [[0, 1]] output_shape [%n, 1] : memref<?xf32, strided<[?], offset: ?>> into memref<?x1xf32, strided<[?, ?], offset: ?>>
+  return %z : memref<?x1xf32, strided<[?, ?], offset: ?>>
+}

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.export import Dim
 
+from _kernels import kernel_of
 from ssa_compiler import compile
 from ssa_compiler.testing import check
 
@@ -408,3 +409,22 @@ def test_a_dynamic_size_counts_as_in_the_example(size: Any) -> None:
             large = compile(module, (many, 3), dynamic_shapes=shapes, cache=False)
             torch.testing.assert_close(checked.compiled(many, 2), large(many, 2))
         assert "products in one op" in str(large.explain().kernel_reason)
+
+
+def routed(x: Tensor, y: Tensor, z: Tensor, weight: Tensor, drop: bool) -> Tensor:
+    """Which of two tensors of other lengths is reshaped depends on the run, as in a mixture of experts."""
+    rows, slots = torch.where(x == 1)
+    if rows.numel() > 0:
+        w = y[rows, slots]
+        if drop and rows.numel() > 3:
+            best = w.topk(3).indices.sort().values
+            rows, w = rows[best], w[best]
+        z.index_add_(0, rows, torch.nn.functional.silu(z[rows] @ weight) * w.unsqueeze(-1))
+    return z
+
+
+def test_a_tensor_that_a_branch_chooses_is_reshaped() -> None:
+    torch.manual_seed(0)
+    some, y, z, weight = torch.randint(0, 3, (5, 2)), torch.rand(5, 2), torch.rand(5, 8), torch.rand(8, 8)
+    masks = (some, some * 0, some * 0 + 1)
+    kernel_of(routed, *((mask, y, z, weight, drop) for mask in masks for drop in (True, False)))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.export import Dim
 
 from ssa_compiler import compile
 from ssa_compiler.testing import check
@@ -318,3 +319,30 @@ def test_nonzero_is_part_of_a_kernel(sign: float, tmp_path: Path) -> None:
     left = (tmp_path / "4-backend.mlir").read_text()
     assert "aten.slice.Tensor" in left
     assert "aten.nonzero" not in left
+
+
+def places_of_a_matrix(x: Tensor, t: float, n: int) -> tuple[Tensor, Tensor, Tensor]:
+    """`nonzero` twice, of masks that are alike."""
+    y = torch.igamma(x.abs(), x.abs())
+    for i in range(n):
+        y = y * 0.5 + i
+    rows, columns = torch.where(x > t)
+    z = (x < t).nonzero()
+    for _ in range(n):
+        y = y + x[rows, columns].sum()
+    return torch.igamma(y.abs(), y.abs()), torch.stack([rows, columns]), z
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_nonzero_of_more_dimensions(dynamic: bool, tmp_path: Path) -> None:
+    shapes = {"x": {0: Dim("rows", min=0), 1: Dim("columns", min=0)}, "t": None, "n": None} if dynamic else None
+    x = torch.tensor([[3.0, -1.0, 0.0], [float("nan"), -2.0, 5.0]])
+    compiled = compile(places_of_a_matrix, (x, 0.5, 2), cache=False, dump_dir=tmp_path, dynamic_shapes=shapes)
+    assert "aten.nonzero" not in (tmp_path / "4-backend.mlir").read_text()
+    assert compiled.explain().kernels == 3
+    others = (torch.rand(4, 5), torch.rand(1, 1), torch.rand(0, 2), torch.rand(3, 0)) if dynamic else ()
+    for values in (x, -x, x * 0, *others):
+        for t, n in ((0.5, 0), (-10.0, 1), (10.0, 2), (0.0, 3)):
+            torch.testing.assert_close(
+                compiled(values, t, n), places_of_a_matrix(values, t, n), equal_nan=True, rtol=1e-4, atol=1e-5
+            )

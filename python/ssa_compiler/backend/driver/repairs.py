@@ -33,7 +33,9 @@ class Repairs:
 
     def __init__(self, module: ir.Module) -> None:
         self._module = module
-        self._done: set[tuple[str, ir.Operation]] = set()
+        # The hash of an op is that of its contents, which repairs change, and the hash of a value that of its identity.
+        self._done: set[tuple[str, ir.Value]] = set()
+        self._done_without_results: list[tuple[str, ir.Operation]] = []
         self.copies = 0
         self.barriers = 0
 
@@ -63,6 +65,22 @@ class Repairs:
             return made
         return self._copy_bases(ops) or self._copy_bases(ops, every=True) or self._separate(ops)
 
+    def _is_done(self, way: str, op: ir.Operation) -> bool:
+        """Whether an op was repaired in a way."""
+        if op.results:
+            return (way, op.results[0]) in self._done
+        return (way, op) in self._done_without_results
+
+    def _begin(self, way: str, op: ir.Operation) -> bool:
+        """Note that an op is repaired in a way; returns whether it was not before."""
+        if self._is_done(way, op):
+            return False
+        if op.results:
+            self._done.add((way, op.results[0]))
+        else:
+            self._done_without_results.append((way, op))
+        return True
+
     def read_before_updates(self, ops: list[ir.Operation]) -> int:
         """Put barriers on what is computed from tensors before these ops, or those that use their results, update them.
 
@@ -75,8 +93,7 @@ class Repairs:
             *(user for op in ops for result in op.results if is_any_tensor(result) for user in users(result)),
         ]
         for op in updates:
-            if ("read before", op) not in self._done:
-                self._done.add(("read before", op))
+            if self._begin("read before", op):
                 made += read_before_update(op)
         self.barriers += made
         return made
@@ -110,10 +127,10 @@ class Repairs:
         """Put a barrier on each tensor that leaves a group of ops."""
         made = 0
         for op in ops:
-            if (way, op) in self._done or op.name in CASTS or op.regions or not op.results:
+            if op.name in CASTS or op.regions or not op.results or self._is_done(way, op):
                 continue
             if way == "barrier":
-                self._done.add((way, op))
+                self._begin(way, op)
             for result in op.results:
                 leaving = [
                     use for use in result.uses if use.owner.operation not in ops or use.owner.operation.name in CASTS
@@ -124,7 +141,7 @@ class Repairs:
                 hidden = barrier(result, after(op))
                 for user, number in uses:
                     user.operands[number] = hidden
-                self._done.add((way, op))
+                self._begin(way, op)
                 made += 1
         self.barriers += made
         return made
@@ -133,9 +150,8 @@ class Repairs:
         """Put a barrier on each tensor that an op reads."""
         made = 0
         for op in ops:
-            if ("hidden", op) in self._done or op.name in CASTS or (op.regions and op.name not in LOOPS):
+            if op.name in CASTS or (op.regions and op.name not in LOOPS) or not self._begin("hidden", op):
                 continue
-            self._done.add(("hidden", op))
             for index, operand in enumerate(op.operands):
                 if is_any_tensor(operand):
                     op.operands[index] = barrier(operand, ir.InsertionPoint(op))
@@ -150,9 +166,8 @@ class Repairs:
         made = 0
         for op in ops:
             base = updated_operand(op)
-            if ("source", op) in self._done or base is None:
+            if base is None or not self._begin("source", op):
                 continue
-            self._done.add(("source", op))
             for index, operand in enumerate(op.operands):
                 if index != base and is_any_tensor(operand):
                     op.operands[index] = barrier(operand, ir.InsertionPoint(op))
@@ -165,9 +180,8 @@ class Repairs:
         made = 0
         way = "copy every" if every else "copy"
         for op in ops:
-            if (way, op) in self._done or op.name in CASTS or op.regions or not op.results:
+            if op.name in CASTS or op.regions or not op.results or not self._begin(way, op):
                 continue
-            self._done.add((way, op))
             types = {result.type for result in op.results}
             for index, operand in enumerate(op.operands):
                 if (every or operand.type in types) and is_any_tensor(operand):
@@ -180,9 +194,8 @@ class Repairs:
         """Copy each tensor that an op reads: the kernel that copies waits for it, and the op waits for the copy."""
         made = 0
         for op in ops:
-            if ("waits", op) in self._done or op.regions:
+            if op.regions or not self._begin("waits", op):
                 continue
-            self._done.add(("waits", op))
             for index, operand in enumerate(op.operands):
                 if is_any_tensor(operand):
                     op.operands[index] = opaque_copy(operand, ir.InsertionPoint(op))

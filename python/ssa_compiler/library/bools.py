@@ -1,4 +1,7 @@
-"""Numbers that are put into tensors of bools, where any that is not zero is True: torch-mlir keeps their last bit."""
+"""Numbers that are put into tensors of bools, where any that is not zero is True: torch-mlir keeps their last bit.
+
+And `all` and `any` of bytes, which are bytes: torch-mlir combines them with bools.
+"""
 
 from __future__ import annotations
 
@@ -23,3 +26,31 @@ def masked_fill(self: Tensor, mask: Tensor, value: float) -> Tensor:
     if value != 0.0:
         return torch.logical_or(self, mask)
     return torch.logical_and(self, torch.logical_not(mask))
+
+
+def _are_bytes(arguments: Mapping[str, Any]) -> bool:
+    return bool(arguments["self"].dtype == torch.uint8)
+
+
+@implements("aten::all", where=_are_bytes)
+def all_bytes(self: Tensor) -> Tensor:
+    """1 if no byte is 0, else 0."""
+    return (self != 0).all().to(torch.uint8)
+
+
+@implements("aten::all.dim", where=_are_bytes)
+def all_bytes_of(self: Tensor, dim: int, keepdim: bool) -> Tensor:
+    """1 where no byte is 0, else 0."""
+    return (self != 0).all(dim, keepdim).to(torch.uint8)
+
+
+@implements("aten::any", where=_are_bytes)
+def any_byte(self: Tensor) -> Tensor:
+    """1 if a byte is not 0, else 0."""
+    return (self != 0).any().to(torch.uint8)
+
+
+@implements("aten::any.dim", where=_are_bytes)
+def any_byte_of(self: Tensor, dim: int, keepdim: bool) -> Tensor:
+    """1 where a byte is not 0, else 0."""
+    return (self != 0).any(dim, keepdim).to(torch.uint8)

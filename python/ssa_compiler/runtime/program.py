@@ -18,6 +18,7 @@ from ..process.forks import new_lock
 from .argument_views import ArgumentViews, addresses_of
 from .callbacks import CallbackHost
 from .device import ALIGNMENT, device_for, instance
+from .tensor_memory import dense_copy, overlaps, span_of
 
 if TYPE_CHECKING:
     import torch
@@ -270,7 +271,7 @@ class Program:
                 or leaf.is_neg()
                 or (dtype.is_complex and leaf.is_conj())
             ):
-                tensor = used[number] = _dense(leaf)
+                tensor = used[number] = dense_copy(leaf)
                 address = tensor.data_ptr()
             else:
                 tensor = leaf
@@ -323,7 +324,7 @@ class Program:
     def _check_written(self, leaves: Sequence[Any], used: Sequence[Any], passed: Sequence[tuple[int, int]]) -> None:
         """Reject a written argument that shares memory with another argument, or whose elements overlap."""
         spans = {
-            number: span if used[number] is leaves[number] else _span(leaves[number])
+            number: span if used[number] is leaves[number] else span_of(leaves[number])
             for number, span in zip(self._tensors, passed, strict=True)
         }
         for number in self._written:
@@ -332,7 +333,7 @@ class Program:
                 raise program_error(
                     "RuntimeError: Inplace update to inference tensor outside InferenceMode is not allowed"
                 )
-            if used[number] is not leaves[number] and _overlaps(leaves[number]):
+            if used[number] is not leaves[number] and overlaps(leaves[number]):
                 raise ArgumentValueError(
                     f"argument '{self.signature.arguments[number].name}' is written by the program, but several of its "
                     "elements share one memory location (an expanded tensor?): pass a clone"
@@ -437,39 +438,3 @@ def _is_number(leaf: Any) -> bool:
     import torch
 
     return isinstance(leaf, torch.Tensor) and not leaf.dim() and leaf.device.type == "cpu"
-
-
-def _dense(tensor: torch.Tensor) -> torch.Tensor:
-    """Return a copy that IREE can use the memory of."""
-    import torch
-
-    dense = torch.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device)
-    dense.copy_(tensor.detach())
-    return dense
-
-
-def _overlaps(tensor: torch.Tensor) -> bool:
-    """Whether two elements of a tensor share one place in memory."""
-    import torch
-
-    if tensor.numel() == 0:
-        return False
-    reach = 1  # of the dimensions with smaller strides
-    steps = sorted((stride, size) for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if size > 1)
-    for stride, size in steps:
-        if stride < reach:
-            places = torch.zeros((), dtype=torch.int64)
-            for dim_stride, dim_size in steps:
-                places = places[..., None] + torch.arange(dim_size) * dim_stride
-            return bool((places.reshape(-1).sort().values.diff() == 0).any())
-        reach += stride * (size - 1)
-    return False
-
-
-def _span(tensor: torch.Tensor) -> tuple[int, int]:
-    """Return first and last byte address (exclusive) that a tensor's elements lie in; equal for an empty tensor."""
-    start = tensor.data_ptr()
-    if tensor.numel() == 0:
-        return start, start
-    extent = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True)) + 1
-    return start, start + extent * tensor.element_size()

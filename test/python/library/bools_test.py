@@ -71,3 +71,14 @@ def test_compared_with_numbers() -> None:
     """An int is compared with them as an int, which may be negative."""
     numbers = [(1, 1.0), (0, 0.5), (-1, -0.5), (2, math.nan), (-(1 << 63), math.inf)]
     check(compared, *[(FALSE_TRUE, n, f, torch.tensor([n, 1])) for n, f in numbers], compiled=True)
+
+
+def bytes_together(x: Tensor) -> list[Tensor]:
+    return [x.all(), x.any(), x.all(0), x.any(1), x.all(dim=1, keepdim=True), x.any(dim=0, keepdim=True)]
+
+
+def test_all_and_any_of_bytes_are_bytes() -> None:
+    x = torch.tensor([[0, 255, 2], [0, 4, 0]], dtype=torch.uint8)
+    check(bytes_together, *[(y,) for y in (x, x * 0, x + 1)], compiled=True)
+    check(bytes_together, (x[:0],), compiled=False)
+    check(bytes_together, (x[:, :0],), compiled=False)

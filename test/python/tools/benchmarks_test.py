@@ -20,7 +20,7 @@ import ssa_compiler
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from benchmarks import cli, launches, measure, results, row_slope
+from benchmarks import call_cost, cli, launches, measure, results, row_slope
 from benchmarks.compare import find_changes
 from benchmarks.index import published_runs, with_index
 from benchmarks.peers import PEERS
@@ -408,3 +408,12 @@ def test_row_slope_copies_nothing() -> None:
 
 def test_every_peer_says_how_it_is_used() -> None:
     assert all(peer.name == name and peer.title and peer.settings for name, peer in PEERS.items())
+
+
+def test_call_cost_measures_each_way_to_call() -> None:
+    assert {"add", "steps"} <= set(call_cost.PROGRAMS)
+    with torch.no_grad():
+        for name in ("add", "steps"):
+            row = call_cost.measure_calls(name, rounds=1, torch_compile=False)
+            assert list(row) == ["eager", "eager, moved", "ours", "ours, moved"]
+            assert min(row["eager"], row["ours"]) > 0

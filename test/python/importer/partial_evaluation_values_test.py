@@ -260,3 +260,24 @@ def test_functions_of_python() -> None:
     for n in (2, 0, 1):
         check(of_python, (x, n, {"a": x}), compiled=False)
     check(of_sets, (x, 2), (x, 0))
+
+
+def halved(x, by: float = 2.0):
+    return x / by
+
+
+def by_name(x, way, n):
+    """A function out of a display; another one of the same name in each trip."""
+    limit = float(n)
+    function = {"half": halved, "quarter": lambda y: halved(y, by=4.0), "limit": lambda y: y.clamp(max=limit)}[way]
+    for i in range(n):
+        other = {"a": lambda y: y + i, "b": halved}["a" if way == "half" else "b"]  # noqa: B023 - called in this trip
+        x = function(x) + other(x)
+    return x
+
+
+def test_functions_out_of_a_display() -> None:
+    for way in ("half", "quarter", "limit"):
+        check(by_name, (X, way, 2), (X, way, 0), (X, way, 1), (X, way, 5), compiled=way == "limit")
+    with pytest.raises(errors.SsaCompilerError):
+        ssa_compiler.compile(by_name, (X, "none", 1), fullgraph=True)

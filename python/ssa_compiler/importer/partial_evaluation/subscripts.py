@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import operator
 from collections.abc import Iterable
 from typing import Any
@@ -20,6 +21,7 @@ from .tuple_keys import dict_key
 from .values import (
     NEVER,
     UNKNOWN,
+    Closure,
     DictValue,
     Known,
     ListValue,
@@ -38,6 +40,8 @@ __all__ = ["element_of_known", "subscript"]
 
 def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
     """Evaluate `a[i]`."""
+    if isinstance(node.value, ast.Dict) and (found := _function(expressions, node.value, node.slice)) is not None:
+        return found
     owner = expressions.present(expressions.evaluate(node.value), TypeError, "'NoneType' object is not subscriptable")
     index = expressions.evaluate(node.slice)
     if index.node is None and isinstance(index.value, Known) and (made := _index(index.value.object, node)) is not None:
@@ -93,6 +97,32 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
         made = expressions.samples.result(operator.getitem, [value, index.value], {}, "select")
         return Result(node, made if getattr(made, "dtype", None) is not None else TensorValue(value.dtype))
     return Result(node, Scalar(str) if isinstance(value, Scalar) and value.kind is str else UNKNOWN)
+
+
+def _function(expressions: ExpressionEvaluator, display: ast.Dict, key: ast.expr) -> Result | None:
+    """`{"relu": F.relu, "scaled": lambda x: x * 2}[name]`: one of several functions, of which the others are not asked.
+
+    Returns:
+        None if it is another display, or which of them it is is not known.
+    """
+    if not display.values or not all(
+        isinstance(part, (ast.Lambda, ast.Name, ast.Attribute)) for part in display.values
+    ):
+        return None
+    keys = [expressions.evaluate(copy.deepcopy(part)).value for part in display.keys if part is not None]
+    index = expressions.evaluate(copy.deepcopy(key)).value
+    if len(keys) != len(display.keys) or not all(isinstance(each, Known) for each in (*keys, index)):
+        return None
+    values = [expressions.evaluate(copy.deepcopy(part)) for part in display.values]
+    if not any(isinstance(each.value, Closure) for each in values):
+        return None
+    try:
+        place = {each.object: place for place, each in enumerate(keys)}[index.object]  # type: ignore[attr-defined]
+    except (KeyError, TypeError):  # it raises where it is evaluated
+        return None
+    for each in (*keys, index):
+        expressions.scope.use(each)
+    return values[place]
 
 
 def _index(thing: Any, where: ast.AST) -> Any:

@@ -163,6 +163,8 @@ class Program:
 
     def _fitting(self, leaves: Sequence[Any]) -> tuple[ArgumentViews | None, Sequence[Any]]:
         """Return the views for arguments like those of an earlier call, None if there are none; and the tensors."""
+        if len(leaves) != len(self._places):
+            return None, ()  # which the checks say
         tensors = leaves if self._only_tensors else [leaves[number] for number in self._tensors]
         for views in self._views:
             if views.fit(tensors):
@@ -180,8 +182,6 @@ class Program:
             leaves: the arguments.
             addresses: of the tensors among them.
         """
-        if len(leaves) != len(self._places):
-            return False
         found = views.find(addresses)
         if found is None:
             return False

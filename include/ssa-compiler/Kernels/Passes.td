@@ -367,9 +367,11 @@ def FlattenViewsPass : Pass<"flatten-views", "::mlir::func::FuncOp"> {
   let description = [{
     `memref.collapse_shape` of a contiguous buffer becomes `memref.reinterpret_cast`.
     What looks through the former divides each index by the sizes of the merged
-    dimensions, to take the remainder again. So does every reshape of a buffer that
-    a branch or loop chooses: IREE's code generator moves reshapes of block
-    arguments to where the arguments are not known yet.
+    dimensions, to take the remainder again.
+
+    Every `memref.collapse_shape` and `memref.expand_shape` of a buffer that a branch
+    or loop chooses becomes one, too, whatever its layout is: IREE's code generator
+    moves reshapes of block arguments to where the arguments are not defined yet.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

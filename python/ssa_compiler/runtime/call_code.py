@@ -80,8 +80,9 @@ def argument_reader(
     count = len(imported.arguments)
     if imported.signature is not None or any(argument.keyword_only for argument in imported.arguments):
         return None
-    code, reader = _Code(), _Reader()
-    reader.code = code
+    code = _Code()
+    code.names["Tensor"] = torch.Tensor
+    reader = _Reader(code)
     first = next((n for n in range(count, 0, -1) if not imported.arguments[n - 1].has_default), 0)
     defaults = code.name_of(tuple(argument.default for argument in imported.arguments[first:]))
     code.lines += [
@@ -103,18 +104,17 @@ def argument_reader(
 
 
 class _Reader:
-    """Writes the code that reads one argument.
+    """Writes the code that reads the arguments.
 
-    Attributes:
+    Args:
         code: the function.
+    Attributes:
         leaves: the variables that hold what becomes arguments of `@main`, in order.
     """
 
-    code: _Code
-
-    def __init__(self) -> None:
+    def __init__(self, code: _Code) -> None:
         self.leaves: list[str] = []
-        self._count = 0
+        self._code, self._count = code, 0
 
     def new(self) -> str:
         """Return a new variable."""
@@ -124,7 +124,7 @@ class _Reader:
     def read(self, spec: InputSpec, value: str) -> bool:
         """Write the code for an argument, or a part of one, in a variable; returns whether there is such."""
         if isinstance(spec, TensorSpec):
-            self._unless(f"isinstance({value}, {self._tensor()})")
+            self._unless(f"isinstance({value}, Tensor)")
             self.leaves.append(value)
         elif isinstance(spec, ScalarSpec):
             self._unless(f"type({value}) is {spec.kind.__name__}")
@@ -140,7 +140,7 @@ class _Reader:
             self._unless(f"isinstance({value}, {kind}) and len({value}) == {len(spec.elements)}")
             parts = [self.new() for _ in spec.elements]
             if parts:
-                self.code.lines.append(f"{', '.join(parts)}, = {value}")
+                self._code.lines.append(f"{', '.join(parts)}, = {value}")
             return all(map(self.read, spec.elements, parts))
         else:
             return False
@@ -153,30 +153,25 @@ class _Reader:
         if isinstance(spec, ObjectSpec):
             if not all(name.isidentifier() and not keyword.iskeyword(name) for name in names):
                 return False
-            self._unless(f"type({value}) is {self.code.name_of(spec.kind)}")
-            self.code.lines += [f"{part} = {value}.{name}" for name, part in zip(names, parts)]
+            self._unless(f"type({value}) is {self._code.name_of(spec.kind)}")
+            self._code.lines += [f"{part} = {value}.{name}" for name, part in zip(names, parts)]
         else:
-            self._unless(f"type({value}) is dict and [*{value}] == {self.code.name_of(names)}")
-            self._unless(
-                f"[*map(type, {value})] == {self.code.name_of([str] * len(names))}"
-            )  # enumerators may be equal
+            self._unless(f"type({value}) is dict and [*{value}] == {self._code.name_of(names)}")
+            # Enumerators may be equal to the names.
+            self._unless(f"[*map(type, {value})] == {self._code.name_of([str] * len(names))}")
             if parts:
-                self.code.lines.append(f"{', '.join(parts)}, = {value}.values()")
+                self._code.lines.append(f"{', '.join(parts)}, = {value}.values()")
         return all(self.read(element, part) for (_, element), part in zip(spec.items, parts))
 
     def _constant(self, expected: Any, value: str) -> None:
-        name = self.code.name_of(expected)
+        name = self._code.name_of(expected)
         if type(expected) in (int, str):
             self._unless(f"type({value}) is {type(expected).__name__} and {value} == {name}")
         else:  # another object may be equal, too
             self._unless(f"{value} is {name}")
 
-    def _tensor(self) -> str:
-        self.code.names["Tensor"] = torch.Tensor
-        return "Tensor"
-
     def _unless(self, condition: str) -> None:
-        self.code.lines.append(f"if not ({condition}): return None")
+        self._code.lines.append(f"if not ({condition}): return None")
 
 
 # -- results ---------------------------------------------------------------------------------------------------------

@@ -281,3 +281,24 @@ def test_functions_out_of_a_display() -> None:
         check(by_name, (X, way, 2), (X, way, 0), (X, way, 1), (X, way, 5), compiled=way == "limit")
     with pytest.raises(errors.SsaCompilerError):
         ssa_compiler.compile(by_name, (X, "none", 1), fullgraph=True)
+
+
+class Chooses(nn.Module):
+    """The key of a display has effects, which come once."""
+
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def tick(self):
+        self.n = self.n + 1
+        return self.n
+
+    def forward(self, x, xs):
+        first, *rest = [x, x + 1], len(xs)
+        a, b = first
+        return {1: a, 2: b}[self.tick()] * self.n, rest
+
+
+def test_the_key_of_a_display_is_evaluated_once() -> None:
+    check(Chooses(), (X, [X]), (X, [X]))

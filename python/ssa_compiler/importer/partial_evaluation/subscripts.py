@@ -13,6 +13,7 @@ import torch
 from ..ir.tuple_keys import has_tuple_keys
 from . import records, sequences
 from .displays import spread
+from .effects import has_effects
 from .interfaces import ExpressionEvaluator, Result
 from .objects import call_special, is_object
 from .rejections import NeedsKnownError, NotCompiledError
@@ -109,9 +110,21 @@ def _function(expressions: ExpressionEvaluator, display: ast.Dict, key: ast.expr
         isinstance(part, (ast.Lambda, ast.Name, ast.Attribute)) for part in display.values
     ):
         return None
+    scope = expressions.scope
+    if any(part is None or has_effects(scope, part) for part in (*display.keys, key)):
+        return None
+    saved, hoisted = scope.save(), len(scope.before)
+    found = _chosen(expressions, display, key)
+    if found is None:  # all of it is evaluated again
+        scope.restore(saved)
+        del scope.before[hoisted:]
+    return found
+
+
+def _chosen(expressions: ExpressionEvaluator, display: ast.Dict, key: ast.expr) -> Result | None:
     keys = [expressions.evaluate(copy.deepcopy(part)).value for part in display.keys if part is not None]
     index = expressions.evaluate(copy.deepcopy(key)).value
-    if len(keys) != len(display.keys) or not all(isinstance(each, Known) for each in (*keys, index)):
+    if not all(isinstance(each, Known) for each in (*keys, index)):
         return None
     values = [expressions.evaluate(copy.deepcopy(part)) for part in display.values]
     if not any(isinstance(each.value, Closure) for each in values):

@@ -1,6 +1,6 @@
 //===- LinalgToLoops.cpp - linalg ops as loops on registers ---------------===//
 
-#include "AddInLanes.h"
+#include "ReduceInLanes.h"
 
 #include "ssa-compiler/Kernels/Passes.h"
 
@@ -29,8 +29,11 @@ static bool isAtOnePlace(Access op, scf::ForOp loop) {
 }
 
 /// Folds the maps that compute indices, and moves what is left of them in front
-/// of a loop if they are the same in all its trips.
+/// of a loop if they are the same in all its trips, as constants are.
 static void simplifyIndices(scf::ForOp loop, RewriterBase &rewriter) {
+  for (auto constant :
+       llvm::make_early_inc_range(loop.getBody()->getOps<arith::ConstantOp>()))
+    rewriter.moveOpBefore(constant, loop);
   for (auto apply : llvm::make_early_inc_range(
            loop.getBody()->getOps<affine::AffineApplyOp>())) {
     SmallVector<OpFoldResult> folded;
@@ -46,16 +49,29 @@ static void simplifyIndices(scf::ForOp loop, RewriterBase &rewriter) {
   }
 }
 
-/// Moves the loads of operands in front of a loop that read one place in all
-/// trips. What an operand has in that place changes only if it is the result,
-/// and then the load is the one of the result. Other loads may be in range only
+/// Whether a load certainly is within its buffer.
+static bool isInside(memref::LoadOp load) {
+  return llvm::all_of(
+      llvm::zip_equal(load.getMemRefType().getShape(), load.getIndices()),
+      [](auto pair) {
+        auto [size, index] = pair;
+        std::optional<int64_t> place = getConstantIntValue(index);
+        return ShapedType::isStatic(size) && place && *place >= 0 &&
+               *place < size;
+      });
+}
+
+/// Moves loads in front of a loop that read one place in all trips. What an
+/// operand has in that place changes only if it is the result, and then the
+/// load is the one of the result; bufferization lets no result share a buffer
+/// with anything else that the body reads. Of these, loads may be in range only
 /// if there is a trip.
 static void hoistLoads(scf::ForOp loop, ValueRange operands,
                        RewriterBase &rewriter) {
   for (auto load :
        llvm::make_early_inc_range(loop.getBody()->getOps<memref::LoadOp>()))
-    if (llvm::is_contained(operands, load.getMemRef()) &&
-        isAtOnePlace(load, loop))
+    if (isAtOnePlace(load, loop) &&
+        (llvm::is_contained(operands, load.getMemRef()) || isInside(load)))
       rewriter.moveOpBefore(load, loop);
 }
 
@@ -127,7 +143,7 @@ struct LinalgToLoopsPass
       auto innermost = cast<scf::ForOp>(loops->back());
       simplifyIndices(innermost, rewriter);
       hoistLoads(innermost, operands, rewriter);
-      ssa_compiler::addInLanes(carryResults(innermost, rewriter), rewriter);
+      ssa_compiler::reduceInLanes(carryResults(innermost, rewriter), rewriter);
     }
   }
 };

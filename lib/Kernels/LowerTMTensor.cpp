@@ -41,6 +41,27 @@ static Value combine(OpBuilder &builder, Operation *op, Value first,
   return mapping.lookupOrDefault(body.back().getOperand(0));
 }
 
+/// What combined with a number is that number, whichever it is; none if that is
+/// not known.
+static TypedAttr getIdentity(OpBuilder &builder, Operation *op) {
+  Block &body = op->getRegion(0).front();
+  Operation *combiner = body.back().getOperand(0).getDefiningOp();
+  if (!combiner || combiner != &body.front() ||
+      !llvm::all_of(body.getArguments().take_front(2), [&](Value argument) {
+        return llvm::is_contained(combiner->getOperands(), argument);
+      }))
+    return nullptr;
+  Type type = combiner->getResult(0).getType();
+  if (isa<arith::AddFOp>(combiner))
+    return builder.getFloatAttr(
+        type, APFloat::getZero(cast<FloatType>(type).getFloatSemantics(),
+                               /*Negative=*/true));
+  if (isa<arith::AddIOp>(combiner))
+    return builder.getIntegerAttr(type, 0);
+  return isa<arith::MulFOp, arith::MulIOp>(combiner) ? builder.getOneAttr(type)
+                                                     : nullptr;
+}
+
 namespace {
 /// Creates loops at one place.
 struct Loops {
@@ -106,8 +127,17 @@ static LogicalResult lowerScan(Operation *op) {
   unsigned along = dimension.getInt();
   Value end = others[along];
   others.erase(others.begin() + along);
+  // What the output holds before is never read.
+  auto type = cast<RankedTensorType>(op->getOperand(1).getType());
+  Value output = tensor::EmptyOp::create(
+      builder, op->getLoc(),
+      tensor::getMixedSizes(builder, op->getLoc(), op->getOperand(1)),
+      type.getElementType());
+  TypedAttr identity = inclusive.getValue() && op->getResult(1).use_empty()
+                           ? getIdentity(builder, op)
+                           : TypedAttr();
   auto made = loops.nest(
-      others, op->getOperands().drop_front(),
+      others, ValueRange{output, op->getOperand(2)},
       [&](ValueRange at, ValueRange tensors) -> SmallVector<Value> {
         auto place = [&](Value position) {
           SmallVector<Value> found(at);
@@ -115,13 +145,23 @@ static LogicalResult lowerScan(Operation *op) {
           return found;
         };
         Value zero = loops.index(0), one = loops.index(1);
-        Value before = loops.extract(tensors[1], at);
+        Value before =
+            identity ? arith::ConstantOp::create(builder, loops.loc, identity)
+                           .getResult()
+                     : loops.extract(tensors[1], at);
         auto loop = scf::ForOp::create(
             builder, loops.loc, zero, end, one, ValueRange{tensors[0], before},
             [&](OpBuilder &inner, Location loc, Value position,
                 ValueRange values) {
-              // There may be no first element, so it is no case of its own.
               Loops body{inner, loc};
+              if (identity) {
+                Value next = combine(inner, op, values[1],
+                                     body.extract(input, place(position)));
+                Value written = body.insert(next, values[0], place(position));
+                scf::YieldOp::create(inner, loc, ValueRange{written, next});
+                return;
+              }
+              // There may be no first element, so it is no case of its own.
               Value isFirst = arith::CmpIOp::create(
                   inner, loc, arith::CmpIPredicate::eq, position, zero);
               Value from = position;

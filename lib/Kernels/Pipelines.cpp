@@ -103,6 +103,7 @@ static void buildLowerKernels(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createLinalgInlineScalarOperandsPass());
   pm.addNestedPass<func::FuncOp>(createFuseElementwisePass());
   clean();
+  pm.addNestedPass<func::FuncOp>(createFuseIntoLoopsPass());
   pm.addNestedPass<func::FuncOp>(createMergeSiblingsPass());
   pm.addNestedPass<func::FuncOp>(createFuseElementwisePass());
   clean();

@@ -4,6 +4,7 @@
 
 #include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
 #include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ShapedOpInterfaces.h"
@@ -32,6 +33,18 @@ public:
         bool exact = sizes == ArgumentSizes::Example;
         auto range = ConstantIntRanges::fromSigned(
             APInt(width, exact ? *size : 0), APInt(width, *size));
+        propagateIfChanged(results[0],
+                           results[0]->join(IntegerValueRange(range)));
+        return success();
+      }
+    }
+    if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+      auto around = dyn_cast<linalg::LinalgOp>(op->getParentOp());
+      int64_t size = around ? around.getStaticLoopRanges()[index.getDim()] : 0;
+      if (size > 0) {
+        unsigned width = IndexType::kInternalStorageBitWidth;
+        auto range = ConstantIntRanges::fromSigned(APInt(width, 0),
+                                                   APInt(width, size - 1));
         propagateIfChanged(results[0],
                            results[0]->join(IntegerValueRange(range)));
         return success();

@@ -19,11 +19,11 @@ namespace ssa_compiler {
 using namespace mlir;
 using namespace ssa_compiler;
 
-/// The operand that a maximum or minimum is in any case, given the ranges of
-/// both; none if that is not known.
+/// The operand that a maximum, a minimum or a remainder is in any case, given
+/// the ranges of both; none if that is not known.
 static Value findChosen(Operation *op, const DataFlowSolver &ranges) {
-  bool isMax = isa<arith::MaxSIOp>(op);
-  if (!isMax && !isa<arith::MinSIOp>(op))
+  bool isMax = isa<arith::MaxSIOp>(op), isRest = isa<arith::RemSIOp>(op);
+  if (!isMax && !isRest && !isa<arith::MinSIOp>(op))
     return Value();
   std::optional<ConstantIntRanges> known[2];
   for (unsigned k : {0, 1}) {
@@ -34,6 +34,11 @@ static Value findChosen(Operation *op, const DataFlowSolver &ranges) {
       return Value();
     known[k] = lattice->getValue().getValue();
   }
+  if (isRest)
+    return known[0]->smin().isNonNegative() &&
+                   known[0]->smax().slt(known[1]->smin())
+               ? op->getOperand(0)
+               : Value();
   for (unsigned k : {0, 1}) {
     const ConstantIntRanges &one = *known[k], &other = *known[1 - k];
     if (isMax ? one.smin().sge(other.smax()) : one.smax().sle(other.smin()))

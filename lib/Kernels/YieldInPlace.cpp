@@ -312,6 +312,43 @@ static void separateEmptyTensors(ModuleOp module) {
   }
 }
 
+/// Whether the result of a loop is to be in the buffer of a tensor: one that a
+/// loop around carries, or an argument that the function updates.
+static bool endsIn(OpResult result, Value tensor) {
+  return llvm::any_of(result.getUses(), [&](OpOperand &use) {
+    if (auto returned = dyn_cast<func::ReturnOp>(use.getOwner()))
+      return llvm::any_of(findWritten(returned), [&](const Destination &pair) {
+        return pair.operand == &use && pair.tensor == tensor;
+      });
+    auto around = dyn_cast<scf::ForOp>(use.getOwner()->getParentOp());
+    return around && isa<scf::YieldOp>(use.getOwner()) &&
+           around.getRegionIterArg(use.getOperandNumber()) == tensor;
+  });
+}
+
+/// Gives the tensors that a loop carries, and that begin as one tensor, copies
+/// of it: all but one, which the analysis may let begin in its buffer. That is
+/// the one that is to end there, if there is such a one; the analysis would not
+/// know.
+static void separateEqualStarts(ModuleOp module) {
+  module.walk([](LoopLikeOpInterface loop) {
+    llvm::MapVector<Value, SmallVector<OpOperand *>> starts;
+    for (OpOperand &init : loop.getInitsMutable())
+      if (isTensor(init.get()))
+        starts[init.get()].push_back(&init);
+    for (auto &[tensor, inits] : starts) {
+      OpOperand **kept = llvm::find_if(inits, [&](OpOperand *init) {
+        OpResult result = loop.getTiedLoopResult(init);
+        return result && endsIn(result, tensor);
+      });
+      OpOperand *first = kept == inits.end() ? inits.front() : *kept;
+      for (OpOperand *init : inits)
+        if (init != first)
+          copyAside(*init);
+    }
+  });
+}
+
 namespace {
 struct YieldInPlacePass
     : public ssa_compiler::impl::YieldInPlacePassBase<YieldInPlacePass> {
@@ -331,6 +368,7 @@ struct YieldInPlacePass
     for (scf::WhileOp loop : loops)
       if (failed(alignTensors(loop)))
         return signalPassFailure();
+    separateEqualStarts(module);
 
     bufferization::OneShotBufferizationOptions options =
         getKernelBufferization();

@@ -132,8 +132,8 @@ def HoistAssertsPass : Pass<"hoist-asserts", "::mlir::func::FuncOp"> {
 def SimplifyIndicesPass : Pass<"simplify-indices", "::mlir::ModuleOp"> {
   let summary = "[kernels] make plain sums of indices that need no clamping";
   let description = [{
-    A maximum or minimum of which the ranges of integers say the result is replaced
-    by that operand. Sums and products of 64-bit integers that are used as indices
+    A maximum, a minimum or a remainder of which the ranges of integers say the result
+    is replaced by that operand. Sums and products of 64-bit integers that are used as indices
     are computed as indices. What is left of the offset of `x[i - 1]` in a loop is the
     loop's variable and a constant: bufferization sees that this row is not `x[i]`,
     and copies neither.
@@ -176,7 +176,8 @@ def YieldInPlacePass : Pass<"yield-in-place", "::mlir::ModuleOp"> {
     One-Shot Bufferize wants each tensor that a loop yields to be in the buffer of
     the loop's argument. Where its analysis finds another buffer, the pass copies
     the tensor there (`bufferization.materialize_in_destination`); tensors that
-    change places are copied to temporaries first. A branch whose arms end in
+    change places are copied to temporaries first, and of tensors that begin as one
+    tensor all but one are copied. A branch whose arms end in
     different buffers ends in that of a tensor from outside, if one arm leaves it as
     it is and the other may write there; else in a new one in front of it, into which
     both arms copy. Results that are new contents of arguments (`tssa.writeback`) end
@@ -205,6 +206,31 @@ def FuseElementwisePass : Pass<"fuse-elementwise", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect"
+  ];
+}
+
+def FuseIntoLoopsPass : Pass<"fuse-into-loops", "::mlir::func::FuncOp"> {
+  let summary = "[kernels] compute elements in the loop over numbers that reads them";
+  let description = [{
+    A running sum, a scatter or a search is a loop that reads its operands element by
+    element (`tensor.extract`). If an elementwise `linalg.generic` makes such an operand,
+    has no other user, and each element is read at most once, the loop computes it, and no
+    tensor is made.
+
+    ```mlir
+    %wide = linalg.generic ... ins(%x : tensor<8xf32>) { arith.extf ... } -> tensor<8xf64>
+    %sum = scf.for %i = ... {
+      %n = tensor.extract %wide[%i] : tensor<8xf64>
+    // becomes
+    %sum = scf.for %i = ... {
+      %element = tensor.extract %x[%i] : tensor<8xf32>
+      %n = arith.extf %element : f32 to f64
+    ```
+
+    An op stays where it is if the loop may overwrite what it reads.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
   ];
 }
 
@@ -254,7 +280,7 @@ def LinalgToLoopsPass : Pass<"linalg-to-loops", "::mlir::func::FuncOp"> {
     computed there is carried around it and stored once. LLVM does not know that
     an operand is not the result, so it would load and store them in each trip, and
     vectorizes less. Sums of floats that lie side by side are added up in the lanes of
-    vectors, which LLVM may not do, as it changes the order (`AddInLanes.h`).
+    vectors, which LLVM may not do, as it changes the order (`ReduceInLanes.h`).
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",

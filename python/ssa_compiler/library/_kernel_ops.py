@@ -26,13 +26,36 @@ def _smallest_shape(keys: Tensor, k: int) -> Tensor:
     return keys.new_empty([keys.size(0), k])
 
 
-LIBRARY.define("order(Tensor keys) -> Tensor")  # type: ignore[no-untyped-call]
-LIBRARY.impl("order", _order, "CPU")  # type: ignore[no-untyped-call]
-LIBRARY.impl("order", torch.empty_like, "Meta")  # type: ignore[no-untyped-call]
+def _nth(keys: Tensor, numbers: Tensor) -> Tensor:
+    return _order(keys).gather(1, numbers.unsqueeze(1)).squeeze(1)
 
-LIBRARY.define("smallest(Tensor keys, SymInt k) -> Tensor")  # type: ignore[no-untyped-call]
-LIBRARY.impl("smallest", _smallest, "CPU")  # type: ignore[no-untyped-call]
-LIBRARY.impl("smallest", _smallest_shape, "Meta")  # type: ignore[no-untyped-call]
+
+def _nth_shape(keys: Tensor, numbers: Tensor) -> Tensor:
+    return torch.empty_like(numbers)
+
+
+for _name in ("order", "order_low"):  # the latter of keys from 0 to 2^32 - 1
+    LIBRARY.define(f"{_name}(Tensor keys) -> Tensor")  # type: ignore[no-untyped-call]
+    LIBRARY.impl(_name, _order, "CPU")  # type: ignore[no-untyped-call]
+    LIBRARY.impl(_name, torch.empty_like, "Meta")  # type: ignore[no-untyped-call]
+
+for _name in ("smallest", "smallest_low"):
+    LIBRARY.define(f"{_name}(Tensor keys, SymInt k) -> Tensor")  # type: ignore[no-untyped-call]
+    LIBRARY.impl(_name, _smallest, "CPU")  # type: ignore[no-untyped-call]
+    LIBRARY.impl(_name, _smallest_shape, "Meta")  # type: ignore[no-untyped-call]
+
+
+def _running_largest(keys: Tensor) -> Tensor:
+    return keys.cummax(1).indices
+
+
+LIBRARY.define("running_largest(Tensor keys) -> Tensor")  # type: ignore[no-untyped-call]
+LIBRARY.impl("running_largest", _running_largest, "CPU")  # type: ignore[no-untyped-call]
+LIBRARY.impl("running_largest", torch.empty_like, "Meta")  # type: ignore[no-untyped-call]
+
+LIBRARY.define("nth(Tensor keys, Tensor numbers) -> Tensor")  # type: ignore[no-untyped-call]
+LIBRARY.impl("nth", _nth, "CPU")  # type: ignore[no-untyped-call]
+LIBRARY.impl("nth", _nth_shape, "Meta")  # type: ignore[no-untyped-call]
 
 
 def _places(flags: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ._registry import implements
+from .sorting import kernel_nth, kernel_running_places
 
 __all__: list[str] = []
 
@@ -55,6 +56,50 @@ def _middle(x: Tensor, dim: int, keepdim: bool, skip: bool) -> tuple[Tensor, Ten
     return values.squeeze(dim), index.squeeze(dim)
 
 
+def _is_filled(arguments: Mapping[str, Any]) -> bool:
+    tensor = arguments["self"]
+    static = all(isinstance(size, int) and size > 0 for size in tensor.shape)
+    return static and tensor.dim() > 0 and not tensor.dtype.is_complex
+
+
+def _middle_in_kernel(x: Tensor, dim: int, keepdim: bool, skip: bool) -> tuple[Tensor, Tensor]:
+    """`_middle`, without sorting."""
+    missing = torch.isnan(x).sum(dim, keepdim=True)
+    n = x.size(dim)
+    place = torch.div(n - missing - 1, 2, rounding_mode="floor").clamp(min=0)
+    if not skip:  # NaN come last
+        place = torch.where(missing > 0, n - missing, torch.full_like(missing, (n - 1) // 2))
+    index = kernel_nth(x, place, dim)
+    values = x.gather(dim, index)
+    if keepdim:
+        return values, index
+    return values.squeeze(dim), index.squeeze(dim)
+
+
+@implements("aten::median.dim", where=_is_filled, kernels=True)
+def median_along_in_kernel(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    """The median along a dimension and where it is; of equal elements any."""
+    return _middle_in_kernel(self, dim, keepdim, False)
+
+
+@implements("aten::nanmedian.dim", where=_is_filled, kernels=True)
+def nanmedian_along_in_kernel(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    """The median of what is a number."""
+    return _middle_in_kernel(self, dim, keepdim, True)
+
+
+@implements("aten::median", where=_is_filled, kernels=True)
+def median_in_kernel(self: Tensor) -> Tensor:
+    """The median of all elements."""
+    return _middle_in_kernel(self.reshape(-1), 0, False, False)[0]
+
+
+@implements("aten::nanmedian", where=_is_filled, kernels=True)
+def nanmedian_in_kernel(self: Tensor) -> Tensor:
+    """The median of what is a number."""
+    return _middle_in_kernel(self.reshape(-1), 0, False, True)[0]
+
+
 @implements("aten::median.dim", where=_has_elements)
 def median_along(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
     """The median along a dimension and where it is; of equal elements any."""
@@ -81,12 +126,23 @@ def nanmedian(self: Tensor) -> Tensor:
 
 def _is_among(arguments: Mapping[str, Any]) -> bool:
     k, dim, tensor = arguments["k"], arguments["dim"], arguments["self"]
-    if not _has_elements(arguments) or not isinstance(k, int) or not -tensor.dim() <= dim < tensor.dim():
+    if not _is_filled(arguments) or not isinstance(k, int) or not -tensor.dim() <= dim < tensor.dim():
         return False
     return bool(1 <= k <= tensor.shape[dim])
 
 
-@implements("aten::kthvalue", where=_is_among)
+@implements("aten::kthvalue", where=_is_among, kernels=True)
+def kthvalue_in_kernel(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    """The k-th smallest element along a dimension, NaN being the largest, and where it is."""
+    numbers = torch.full_like(self.narrow(dim, 0, 1), k - 1, dtype=torch.int64)
+    index = kernel_nth(self, numbers, dim)
+    values = self.gather(dim, index)
+    if keepdim:
+        return values, index
+    return values.squeeze(dim), index.squeeze(dim)
+
+
+@implements("aten::kthvalue", where=lambda arguments: _has_elements(arguments) and _is_among(arguments))
 def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
     """The k-th smallest element along a dimension, NaN being the largest, and where it is."""
     index = torch.argsort(self, dim=dim, stable=True).narrow(dim, k - 1, 1)
@@ -94,6 +150,26 @@ def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, Ten
     if keepdim:
         return values, index.contiguous()
     return values.squeeze(dim), index.squeeze(dim).contiguous()
+
+
+def _is_ordered(arguments: Mapping[str, Any]) -> bool:
+    tensor = arguments["self"]
+    filled = all(size != 0 for size in tensor.shape if isinstance(size, int))
+    return filled and tensor.dim() > 0 and not tensor.dtype.is_complex
+
+
+@implements("aten::cummax", where=_is_ordered, kernels=True)
+def cummax_in_kernel(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """The largest element so far along a dimension, and where it is."""
+    places = kernel_running_places(self, dim, True)
+    return self.gather(dim, places), places
+
+
+@implements("aten::cummin", where=_is_ordered, kernels=True)
+def cummin_in_kernel(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """The smallest element so far along a dimension, and where it is."""
+    places = kernel_running_places(self, dim, False)
+    return self.gather(dim, places), places
 
 
 def _running(x: Tensor, dim: int, largest: bool) -> tuple[Tensor, Tensor]:

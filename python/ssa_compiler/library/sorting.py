@@ -16,7 +16,7 @@ from torch import Tensor
 from . import _bits, _kernel_ops  # noqa: F401 - define ssa_compiler::bits and order
 from ._registry import implements
 
-__all__ = ["sort_order"]
+__all__ = ["kernel_nth", "kernel_running_places", "sort_order"]
 
 
 def _keys(x: Tensor) -> Tensor:
@@ -137,11 +137,48 @@ def sort_nothing(self: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _kernel_keys(x: Tensor, dim: int, descending: bool) -> Tensor:
-    """What `ssa_compiler::order` orders: int64 [rows, n]."""
+    """What `ssa_compiler::order` orders: int64 [rows, n]; from 0 to 2^32 - 1 unless elements have 64 bits."""
     keys = _row_keys(x, dim, descending)
-    if keys.dtype == torch.int32:
-        keys = keys.to(torch.int64) + 0x80000000  # no sign, so that half of the bytes are 0 in all of them
-    return keys
+    return keys.to(torch.int64) + 0x80000000 if keys.dtype == torch.int32 else keys
+
+
+def _kernel_order(x: Tensor, dim: int, descending: bool) -> Tensor:
+    """The stable order along a dimension, moved to the end: int64 [rows, n]."""
+    keys = _kernel_keys(x, dim, descending)
+    if x.dtype == torch.float64 or x.dtype == torch.int64:
+        return torch.ops.ssa_compiler.order(keys)
+    return torch.ops.ssa_compiler.order_low(keys)
+
+
+def kernel_running_places(x: Tensor, dim: int, largest: bool) -> Tensor:
+    """Where the extreme element so far is along a dimension: the last of equal ones; NaN is more extreme than all.
+
+    Args:
+        x: real, with at least one dimension.
+        dim: the dimension.
+        largest: whether the largest element is meant, else the smallest.
+    Returns:
+        int64, of the shape of `x`.
+    """
+    moved = x.movedim(dim, -1)
+    keys = _row_keys(x, dim, False)
+    if not largest:
+        keys = torch.where(torch.isnan(moved).reshape(keys.shape), keys, -1 - keys)
+    places = torch.ops.ssa_compiler.running_largest(keys.to(torch.int64))
+    return places.view(moved.shape).movedim(-1, dim).contiguous()
+
+
+def kernel_nth(x: Tensor, numbers: Tensor, dim: int) -> Tensor:
+    """The places of elements that have given numbers when `x` is sorted along a dimension.
+
+    Args:
+        x: real, of any shape.
+        numbers: int64, from 0 on, of the shape of `x` with size 1 in the dimension.
+        dim: the dimension.
+    Returns:
+        int64, of the shape of `numbers`.
+    """
+    return torch.ops.ssa_compiler.nth(_kernel_keys(x, dim, False), numbers.reshape(-1)).view(numbers.shape)
 
 
 def _may_have_elements(arguments: Mapping[str, Any]) -> bool:
@@ -155,7 +192,7 @@ def argsort_in_kernel(self: Tensor, dim: int, descending: bool) -> Tensor:
     if self.dim() == 0:
         return torch.zeros([], dtype=torch.int64, device=self.device)
     moved = self.movedim(dim, -1)
-    order = torch.ops.ssa_compiler.order(_kernel_keys(self, dim, descending))
+    order = _kernel_order(self, dim, descending)
     return order.view(moved.shape).movedim(-1, dim).contiguous()
 
 
@@ -324,7 +361,11 @@ def topk_in_kernel(self: Tensor, k: int, dim: int, largest: bool) -> tuple[Tenso
     if k < 0 or k > n:
         raise RuntimeError("selected index k out of range")
     shape = list(moved.shape[:-1]) + [k]  # noqa: RUF005 - TorchScript does not unpack into lists
-    places = torch.ops.ssa_compiler.smallest(_kernel_keys(self, dim, largest), k)
+    keys = _kernel_keys(self, dim, largest)
+    if self.dtype == torch.float64 or self.dtype == torch.int64:
+        places = torch.ops.ssa_compiler.smallest(keys, k)
+    else:
+        places = torch.ops.ssa_compiler.smallest_low(keys, k)
     places = places.reshape(shape).movedim(-1, dim).contiguous()
     return self.gather(dim, places), places
 

@@ -91,9 +91,9 @@ func.func @dynamic(%x: memref<?xf32>, %y: memref<f32>) {
 
 // A count beside a sum is added in as many lanes.
 // CHECK-LABEL: func.func @count(
-// CHECK: scf.for {{.*}} -> (vector<16xf32>, vector<16xi64>)
-// CHECK: vector.load %{{.+}} : memref<64xi1>, vector<16xi1>
-// CHECK: arith.extui %{{.+}} : vector<16xi1> to vector<16xi64>
+// CHECK: scf.for {{.*}} -> (vector<32xf32>, vector<32xi64>)
+// CHECK: vector.load %{{.+}} : memref<64xi1>, vector<32xi1>
+// CHECK: arith.extui %{{.+}} : vector<32xi1> to vector<32xi64>
 func.func @count(%x: memref<64xf32>, %m: memref<64xi1>, %y: memref<f32>, %n: memref<i64>) {
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
       ins(%x, %m : memref<64xf32>, memref<64xi1>) outs(%y, %n : memref<f32>, memref<i64>) {
@@ -102,6 +102,61 @@ func.func @count(%x: memref<64xf32>, %m: memref<64xi1>, %y: memref<f32>, %n: mem
     %one = arith.extui %c : i1 to i64
     %i = arith.addi %one, %k : i64
     linalg.yield %s, %i : f32, i64
+  }
+  return
+}
+
+// So is the largest of floats found; the lanes begin with what the loop does. The
+// order makes no difference, but LLVM does not know that.
+// CHECK-LABEL: func.func @largest_float(
+// CHECK: %[[START:.+]] = memref.load %{{.+}}[] : memref<f32>
+// CHECK: %[[STARTS:.+]] = vector.broadcast %[[START]] : f32 to vector<32xf32>
+// CHECK: scf.for {{.*}} iter_args(%{{.+}} = %[[STARTS]])
+// CHECK: arith.maximumf %{{.+}}, %{{.+}} : vector<32xf32>
+// CHECK: arith.maximumf %{{.+}}, %{{.+}} : vector<16xf32>
+func.func @largest_float(%x: memref<64xf32>, %y: memref<f32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : memref<64xf32>) outs(%y : memref<f32>) {
+  ^bb0(%a: f32, %b: f32):
+    %m = arith.maximumf %a, %b : f32
+    linalg.yield %m : f32
+  }
+  return
+}
+
+// So is whether something holds for all elements.
+// CHECK-LABEL: func.func @all_inside(
+// CHECK: scf.for {{.*}} -> (vector<32xi1>)
+// CHECK: arith.cmpi slt, %{{.+}}, %{{.+}} : vector<32xi64>
+// CHECK: arith.andi %{{.+}}, %{{.+}} : vector<32xi1>
+func.func @all_inside(%x: memref<64xi64>, %n: i64, %y: memref<i1>) {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : memref<64xi64>) outs(%y : memref<i1>) {
+  ^bb0(%a: i64, %b: i1):
+    %inside = arith.cmpi slt, %a, %n : i64
+    %all = arith.andi %inside, %b : i1
+    linalg.yield %all : i1
+  }
+  return
+}
+
+// A number that the body loads itself is loaded in front of the loop, and does
+// not stand in the way of lanes.
+// CHECK-LABEL: func.func @of_shifted(
+// CHECK-SAME: %{{.+}}: memref<64xf32>, %[[S:.+]]: memref<1xf32>
+// CHECK: %[[SHIFT:.+]] = memref.load %[[S]]
+// CHECK: scf.for {{.*}} -> (vector<32xf32>)
+// CHECK: math.exp %{{.+}} : vector<32xf32>
+func.func @of_shifted(%x: memref<64xf32>, %s: memref<1xf32>, %y: memref<f32>) {
+  %c0 = arith.constant 0 : index
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : memref<64xf32>) outs(%y : memref<f32>) {
+  ^bb0(%a: f32, %b: f32):
+    %shift = memref.load %s[%c0] : memref<1xf32>
+    %d = arith.subf %a, %shift : f32
+    %e = math.exp %d : f32
+    %sum = arith.addf %e, %b : f32
+    linalg.yield %sum : f32
   }
   return
 }

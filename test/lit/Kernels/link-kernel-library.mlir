@@ -21,6 +21,43 @@ func.func private @ssa_compiler.order(tensor<?x?xi64>) -> tensor<?x?xi64>
 
 // -----
 
+// Keys that are small enough are one number with their places.
+// CHECK-LABEL: func.func @low
+// CHECK-NOT: call
+// KERNEL-LABEL: func.func @low
+// KERNEL-SAME: kernel.copies = 0
+// KERNEL-SAME: kernel.loop_copies = 0
+func.func @low(%x: tensor<3x100xi64>) -> (tensor<3x100xi64>, tensor<3x60xi64>) {
+  %k = arith.constant 60 : i64
+  %keys = tensor.cast %x : tensor<3x100xi64> to tensor<?x?xi64>
+  %order = func.call @ssa_compiler.order_low(%keys) : (tensor<?x?xi64>) -> tensor<?x?xi64>
+  %some = func.call @ssa_compiler.smallest_low(%keys, %k) : (tensor<?x?xi64>, i64) -> tensor<?x?xi64>
+  %result = tensor.cast %order : tensor<?x?xi64> to tensor<3x100xi64>
+  %places = tensor.cast %some : tensor<?x?xi64> to tensor<3x60xi64>
+  return %result, %places : tensor<3x100xi64>, tensor<3x60xi64>
+}
+func.func private @ssa_compiler.order_low(tensor<?x?xi64>) -> tensor<?x?xi64>
+func.func private @ssa_compiler.smallest_low(tensor<?x?xi64>, i64) -> tensor<?x?xi64>
+
+// -----
+
+// One element of a row is found without sorting it.
+// CHECK-LABEL: func.func @nth
+// CHECK-NOT: call
+// KERNEL-LABEL: func.func @nth
+// KERNEL-SAME: kernel.copies = 0
+// KERNEL-SAME: kernel.loop_copies = 0
+func.func @nth(%x: tensor<3x100xi64>, %n: tensor<3xi64>) -> tensor<3xi64> {
+  %keys = tensor.cast %x : tensor<3x100xi64> to tensor<?x?xi64>
+  %numbers = tensor.cast %n : tensor<3xi64> to tensor<?xi64>
+  %found = func.call @ssa_compiler.nth(%keys, %numbers) : (tensor<?x?xi64>, tensor<?xi64>) -> tensor<?xi64>
+  %result = tensor.cast %found : tensor<?xi64> to tensor<3xi64>
+  return %result : tensor<3xi64>
+}
+func.func private @ssa_compiler.nth(tensor<?x?xi64>, tensor<?xi64>) -> tensor<?xi64>
+
+// -----
+
 // expected-error @below {{no such function in the kernel library}}
 func.func private @ssa_compiler.nothing(tensor<?x?xi64>) -> tensor<?x?xi64>
 

@@ -1,9 +1,10 @@
 // RUN: ssa-opt %s --allow-unregistered-dialect --pass-pipeline="builtin.module(func.func(lower-tm-tensor))" | FileCheck %s
 
 // A running sum: the sum so far is carried beside the tensor. There may be no
-// first element, so the loop begins there.
+// first element, so the loop begins there. What the output holds is never read.
 // CHECK-LABEL: func.func @scan
-// CHECK: scf.for %[[ROW:.+]] = {{.*}} iter_args(%[[OUT:.+]] = %arg1, %[[LAST:.+]] = %arg2)
+// CHECK: %[[EMPTY:.+]] = tensor.empty() : tensor<3x8xf32>
+// CHECK: scf.for %[[ROW:.+]] = {{.*}} iter_args(%[[OUT:.+]] = %[[EMPTY]], %[[LAST:.+]] = %arg2)
 // CHECK: %[[BEFORE:.+]] = tensor.extract %[[LAST]][%[[ROW]]]
 // CHECK: %[[ROWS:.+]]:2 = scf.for %[[AT:.+]] = %[[C0:.+]] to {{.*}} iter_args(%[[SUMS:.+]] = %[[OUT]], %[[SUM:.+]] = %[[BEFORE]])
 // CHECK: %[[FIRST:.+]] = arith.cmpi eq, %[[AT]], %[[C0]]
@@ -20,6 +21,24 @@ func.func @scan(%x: tensor<3x8xf32>, %out: tensor<3x8xf32>, %last: tensor<3xf32>
     "tm_tensor.yield"(%s) : (f32) -> ()
   }) : (tensor<3x8xf32>, tensor<3x8xf32>, tensor<3xf32>) -> (tensor<3x8xf32>, tensor<3xf32>)
   return %r#0, %r#1 : tensor<3x8xf32>, tensor<3xf32>
+}
+
+// A sum of which only the elements are used begins with what changes no number,
+// which for floats is -0.
+// CHECK-LABEL: func.func @elements
+// CHECK: %[[ZERO:.+]] = arith.constant -0.000000e+00 : f32
+// CHECK: scf.for %[[AT:.+]] = {{.*}} iter_args(%{{.+}} = %{{.+}}, %[[SUM:.+]] = %[[ZERO]])
+// CHECK-NEXT: %[[X:.+]] = tensor.extract %arg0[%[[AT]]]
+// CHECK-NEXT: %[[ADDED:.+]] = arith.addf %[[SUM]], %[[X]]
+// CHECK-NEXT: %[[WRITTEN:.+]] = tensor.insert %[[ADDED]]
+// CHECK-NEXT: scf.yield %[[WRITTEN]], %[[ADDED]]
+func.func @elements(%x: tensor<8xf32>, %out: tensor<8xf32>, %last: tensor<f32>) -> tensor<8xf32> {
+  %r:2 = "tm_tensor.scan"(%x, %out, %last) <{dimension = 0 : i64, inclusive = true, operandSegmentSizes = array<i32: 1, 2>}> ({
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    "tm_tensor.yield"(%s) : (f32) -> ()
+  }) : (tensor<8xf32>, tensor<8xf32>, tensor<f32>) -> (tensor<8xf32>, tensor<f32>)
+  return %r#0 : tensor<8xf32>
 }
 
 // An exclusive one starts with what it is given.

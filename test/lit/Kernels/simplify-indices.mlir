@@ -64,3 +64,21 @@ func.func @narrow(%a: i32, %b: i32) -> index {
   %i = arith.index_cast %sum : i32 to index
   return %i : index
 }
+
+// The index of an op's loop is smaller than the size of the tensor.
+// CHECK-LABEL: func.func @remainder
+// CHECK: %[[I:.+]] = linalg.index 0
+// CHECK-NOT: arith.remsi
+// CHECK: tensor.extract %{{.+}}[%[[I]]]
+func.func @remainder(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %c8 = arith.constant 8 : index
+  %e = tensor.empty() : tensor<8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e : tensor<8xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %at = arith.remsi %i, %c8 : index
+    %n = tensor.extract %x[%at] : tensor<8xf32>
+    linalg.yield %n : f32
+  } -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}

@@ -330,3 +330,24 @@ func.func @nested_arms(%x: tensor<4xf32> {bufferization.writable = false}, %a: i
   }
   return %r : tensor<4xf32>
 }
+
+// Two tensors begin as the argument, which the second of them updates: the first
+// begins with a copy.
+// CHECK-LABEL: func.func @equal_starts
+// CHECK-SAME: %[[X:.+]]: tensor<4xf32>
+// CHECK: %[[COPY:.+]] = bufferization.alloc_tensor() copy(%[[X]])
+// CHECK: scf.for {{.*}} iter_args(%{{.+}} = %[[COPY]], %{{.+}} = %[[X]])
+// CHECK-NOT: materialize
+func.func @equal_starts(%x: tensor<4xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32> {tssa.writeback = 0 : i64}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %x) -> (tensor<4xf32>, tensor<4xf32>) {
+    %p = tensor.extract %a[%c0] : tensor<4xf32>
+    %q = tensor.extract %b[%c1] : tensor<4xf32>
+    %s = arith.addf %p, %q : f32
+    %a2 = tensor.insert %s into %a[%c1] : tensor<4xf32>
+    %b2 = tensor.insert %s into %b[%c0] : tensor<4xf32>
+    scf.yield %a2, %b2 : tensor<4xf32>, tensor<4xf32>
+  }
+  return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
+}

@@ -76,13 +76,37 @@ def in_the_middle(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return torch.median(x, dim=1)[0], torch.kthvalue(x, 2, dim=1)[0], torch.nanmedian(x)
 
 
+def where_in_the_middle(x: Tensor) -> list[Tensor]:
+    """By the elements in these places: of equal ones it may be any."""
+    places = [torch.median(x, 1)[1], torch.nanmedian(x, 1)[1], torch.kthvalue(x, 3, 1)[1], torch.kthvalue(x, 60, 1)[1]]
+    return [x.gather(1, place.unsqueeze(1)) for place in places] + [torch.kthvalue(x, 1, 0, keepdim=True)[0]]
+
+
+def so_far(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    highest, lowest = torch.cummax(x, 1), torch.cummin(x, 0)
+    return highest.values, highest.indices, lowest.values, lowest.indices
+
+
 def distinct(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return torch.unique(x, return_inverse=True, return_counts=True)
 
 
 def test_what_sorting_serves() -> None:
-    check(in_the_middle, *[(x,) for x in numbers(3, 60, torch.float32)])
+    for dtype in (torch.float32, torch.float64, torch.int64, torch.int16):
+        inputs = [(x,) for x in numbers(3, 60, dtype)]
+        for program in (in_the_middle, where_in_the_middle):
+            compiled = check(program, *inputs, exact=True).compiled
+            assert compiled.explain().kernel, compiled.explain().kernel_reason
     check(distinct, *[(torch.arange(70) % k,) for k in (7, 1, 70)])
+
+
+def test_running_extremes() -> None:
+    for dtype in (torch.float32, torch.float64, torch.int64, torch.uint8):
+        compiled = check(so_far, *[(x,) for x in numbers(3, 20, dtype)], exact=True).compiled
+        assert compiled.explain().kernel, compiled.explain().kernel_reason
+    shapes = {"x": {1: Dim("n")}}
+    inputs = [(torch.randn(2, n).round(),) for n in (6, 2, 50)]
+    check(so_far, *inputs, exact=True, options={"dynamic_shapes": shapes})
 
 
 def test_a_size_that_is_dynamic() -> None:
@@ -126,12 +150,12 @@ def test_without_a_kernel_the_op_runs_in_pytorch(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(region_kernels, "form_kernel", reject)
     monkeypatch.setattr(compilation, "form_kernel", reject)
     explained = check(largest_and_smallest, (torch.randn(2, 60), 5), exact=True).compiled.explain()
-    assert {site.op for site in explained.callbacks} == {"ssa_compiler::smallest"}
+    assert {site.op for site in explained.callbacks} == {"ssa_compiler::smallest_low"}
     assert "could not be made a kernel" in str(explained)
 
 
 def test_only_programs_for_kernels_have_such_ops() -> None:
     imported = import_program(sorted_both_ways, (torch.randn(2, 3),), kernels=True)
-    assert "torch.ssa_compiler.order" in run_pipeline(imported.module).final
+    assert "torch.ssa_compiler.order_low" in run_pipeline(imported.module).final
     plain = import_program(sorted_both_ways, (torch.randn(2, 3),))
     assert "torch.ssa_compiler" not in plain.module

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import os
 import subprocess
 import sys
@@ -17,10 +18,11 @@ import pytest
 import torch
 
 import ssa_compiler
+from ssa_compiler.testing import check
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from benchmarks import call_cost, cli, launches, measure, results, row_slope
+from benchmarks import call_cost, cli, launches, library_ops, measure, results, row_slope
 from benchmarks.compare import find_changes
 from benchmarks.index import published_runs, with_index
 from benchmarks.peers import PEERS
@@ -417,3 +419,17 @@ def test_call_cost_measures_each_way_to_call() -> None:
             row = call_cost.measure_calls(name, rounds=1, torch_compile=False)
             assert list(row) == ["eager", "eager, moved", "ours", "ours, moved"]
             assert min(row["eager"], row["ours"]) > 0
+
+
+@pytest.mark.parametrize("name", ["topk_half", "kthvalue", "cumsum", "cummax", "scatter_add"])
+def test_ops_of_the_kernel_library_are_part_of_one_kernel(name: str) -> None:
+    torch.manual_seed(0)
+    x, places = torch.rand(60), torch.randint(0, 60, (60,))
+    compiled = check(library_ops.PROGRAMS[name], *[(x, places, trips) for trips in (3, 0, 1, 2, 20)]).compiled
+    assert compiled.explain().kernel, compiled.explain().kernel_reason
+
+
+def test_library_ops_measures_a_trip() -> None:
+    eager, ours = library_ops.measure_trips("softmax", 10, rounds=1)
+    assert eager > 0
+    assert math.isfinite(ours)

@@ -95,9 +95,11 @@ def _executable(callee: Callee, kernel: ir.Module, roles: tuple[str, ...]) -> st
         alignment = _ALIGNMENT if buffer.role == "scratch" else buffer.element_bytes
         given = f"{{{', '.join(buffer.constants)}}}" if buffer.dynamic else ""
         prologue.append(
-            f"    {buffer.name} = hal.interface.binding.subspan layout({layout}) binding({binding}) "
+            f"    {buffer.name}_bound = hal.interface.binding.subspan layout({layout}) binding({binding}) "
             f"alignment({alignment}) offset(%kernel_c0){access} : {buffer.type}{given}"
         )
+    if buffers:
+        prologue.append(_say_distinct(buffers))
     text = kernel.operation.get_asm(enable_debug_info=False)
     # IREE links executables into one: names are those of all.
     body = _HEADER.sub(f"  func.func @{name}() {{\n" + "\n".join(prologue).replace("\\", "\\\\"), text, count=1)
@@ -114,6 +116,16 @@ def _executable(callee: Callee, kernel: ir.Module, roles: tuple[str, ...]) -> st
         "    }\n"
         "  }\n"
     )
+
+
+def _say_distinct(buffers: list[Argument]) -> str:
+    """Name the buffers that are bound, and say that they share no memory: LLVM cannot know, and would load again what
+    a store to another one might have changed. Of two that do, none is written (docs/Kernels.md, "What is trusted").
+    """
+    names = ", ".join(buffer.name for buffer in buffers)
+    bound = ", ".join(f"{buffer.name}_bound" for buffer in buffers)
+    types = ", ".join(str(buffer.type) for buffer in buffers)
+    return f"    {names} = memref.distinct_objects {bound} : {types}"
 
 
 def _load_scalar(name: str, type_: str, ordinal: int, layout: str) -> list[str]:

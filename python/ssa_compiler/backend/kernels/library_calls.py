@@ -11,9 +11,13 @@ from ..ir.copies import builtin_type
 __all__ = ["call_library", "call_op", "is_kernel_op"]
 
 _FUNCTIONS = {
+    "ssa_compiler::nth": "(tensor<?x?xi64>, tensor<?xi64>) -> tensor<?xi64>",
     "ssa_compiler::order": "(tensor<?x?xi64>) -> tensor<?x?xi64>",
+    "ssa_compiler::order_low": "(tensor<?x?xi64>) -> tensor<?x?xi64>",
     "ssa_compiler::places": "(tensor<?xi1>) -> tensor<?xi64>",
+    "ssa_compiler::running_largest": "(tensor<?x?xi64>) -> tensor<?x?xi64>",
     "ssa_compiler::smallest": "(tensor<?x?xi64>, i64) -> tensor<?x?xi64>",
+    "ssa_compiler::smallest_low": "(tensor<?x?xi64>, i64) -> tensor<?x?xi64>",
 }
 """The types of the functions, by operator; the name of a function is its operator's, with a dot."""
 

@@ -1,6 +1,6 @@
-//===- AddInLanes.cpp - sums in the lanes of vectors ----------------------===//
+//===- ReduceInLanes.cpp - reductions in the lanes of vectors -------------===//
 
-#include "AddInLanes.h"
+#include "ReduceInLanes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -12,10 +12,9 @@
 
 using namespace mlir;
 
-/// Bits of the numbers that are added at once: two vectors of AVX-512, as an
-/// addition waits for the one before it.
-static constexpr int64_t kBits = 1024;
-static constexpr int64_t kFewestLanes = 4;
+/// How many numbers are combined at once: two to four vectors of AVX-512, as an
+/// operation waits for the one before it.
+static constexpr int64_t kLanes = 32, kFewestLanes = 4;
 
 /// Whether a load reads numbers that lie side by side, one in each trip.
 static bool isAlongMemory(memref::LoadOp load, scf::ForOp loop) {
@@ -44,26 +43,41 @@ static bool isVectorizable(Operation *op) {
           op->getResult(0).getType().isF32());
 }
 
-/// The sums that a loop carries, of floats or integers; none if it carries
-/// anything else, or no floats: LLVM vectorizes sums of integers.
-static SmallVector<Operation *> findSums(scf::ForOp loop) {
-  SmallVector<Operation *> sums;
-  bool rounds = false;
+/// Whether an op adds up numbers.
+static bool adds(Operation *op) {
+  return isa<arith::AddFOp, arith::AddIOp>(op);
+}
+
+/// Whether an op combines numbers, in whichever order. A sum of floats depends
+/// on the order; the largest and the smallest one, and what holds for all or
+/// for any, do not, and may begin with what is combined as often as one likes.
+static bool combines(Operation *op) {
+  return adds(op) || isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxSIOp,
+                         arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp,
+                         arith::AndIOp, arith::OrIOp>(op);
+}
+
+/// The reductions that a loop carries, of floats, integers or bools; none if it
+/// carries anything else, or integers alone: LLVM vectorizes those, and those
+/// of bools so that each waits for the one before it.
+static SmallVector<Operation *> findReductions(scf::ForOp loop) {
+  SmallVector<Operation *> reductions;
+  bool ofIntegers = true;
   for (auto [carried, yielded] :
        llvm::zip_equal(loop.getRegionIterArgs(), loop.getYieldedValues())) {
-    Operation *sum = yielded.getDefiningOp();
+    Operation *op = yielded.getDefiningOp();
     Type type = yielded.getType();
-    bool adds = (isa_and_nonnull<arith::AddFOp>(sum) &&
-                 (type.isF32() || type.isF64())) ||
-                (isa_and_nonnull<arith::AddIOp>(sum) && type.isInteger() &&
-                 type.getIntOrFloatBitWidth() >= 8);
-    if (!adds || !carried.hasOneUse() || !sum->hasOneUse() ||
-        (sum->getOperand(0) == carried) == (sum->getOperand(1) == carried))
+    bool isBool = type.isInteger(1);
+    bool fits = op && combines(op) && type.isIntOrFloat() &&
+                (!isa<FloatType>(type) || type.isF32() || type.isF64()) &&
+                (!isBool || isa<arith::AndIOp, arith::OrIOp>(op));
+    if (!fits || !carried.hasOneUse() || !op->hasOneUse() ||
+        (op->getOperand(0) == carried) == (op->getOperand(1) == carried))
       return {};
-    rounds |= isa<FloatType>(type);
-    sums.push_back(sum);
+    ofIntegers &= isa<IntegerType>(type) && !isBool;
+    reductions.push_back(op);
   }
-  return rounds ? sums : SmallVector<Operation *>();
+  return ofIntegers ? SmallVector<Operation *>() : reductions;
 }
 
 /// Whether the body of a loop can be computed for several trips at once.
@@ -134,10 +148,12 @@ private:
 };
 } // namespace
 
-static Value add(OpBuilder &builder, Location loc, Value a, Value b) {
-  if (isa<FloatType>(getElementTypeOrSelf(a)))
-    return arith::AddFOp::create(builder, loc, a, b);
-  return arith::AddIOp::create(builder, loc, a, b);
+static Value combine(OpBuilder &builder, Location loc, Operation *op, Value a,
+                     Value b) {
+  return builder
+      .create(OperationState(loc, op->getName(), ValueRange{a, b}, a.getType(),
+                             op->getAttrs()))
+      ->getResult(0);
 }
 
 /// Zeros that change no number which they are added to: of floats, -0.
@@ -149,30 +165,36 @@ static TypedAttr getZeros(VectorType type) {
       type, APFloat::getZero(element.getFloatSemantics(), /*Negative=*/true));
 }
 
-/// Adds up the lanes of a vector, the upper half to the lower one.
-static Value addLanes(OpBuilder &builder, Location loc, Value lanes) {
+/// What lanes begin with: what the loop does, or, of sums, zeros.
+static Value getStart(OpBuilder &builder, Location loc, Operation *op,
+                      Value start, int64_t count) {
+  auto type = VectorType::get({count}, start.getType());
+  if (adds(op))
+    return arith::ConstantOp::create(builder, loc, getZeros(type));
+  return vector::BroadcastOp::create(builder, loc, type, start);
+}
+
+/// Combines the lanes of a vector, the upper half with the lower one.
+static Value combineLanes(OpBuilder &builder, Location loc, Operation *op,
+                          Value lanes) {
   int64_t count = cast<VectorType>(lanes.getType()).getDimSize(0);
   for (int64_t half = count / 2; half != 0; half /= 2) {
     auto part = [&](int64_t offset) {
       auto places = llvm::to_vector(llvm::seq<int64_t>(offset, offset + half));
       return vector::ShuffleOp::create(builder, loc, lanes, lanes, places);
     };
-    lanes = add(builder, loc, part(0), part(half));
+    lanes = combine(builder, loc, op, part(0), part(half));
   }
   return vector::ExtractOp::create(builder, loc, lanes, 0);
 }
 
-void ssa_compiler::addInLanes(scf::ForOp loop, RewriterBase &rewriter) {
-  SmallVector<Operation *> sums = findSums(loop);
-  if (sums.empty() || !isVectorizable(loop) ||
+void ssa_compiler::reduceInLanes(scf::ForOp loop, RewriterBase &rewriter) {
+  SmallVector<Operation *> reductions = findReductions(loop);
+  if (reductions.empty() || !isVectorizable(loop) ||
       !isConstantIntValue(loop.getStep(), 1) ||
       !isConstantIntValue(loop.getLowerBound(), 0))
     return;
-  int64_t width = 0;
-  for (Operation *sum : sums)
-    width = std::max<int64_t>(
-        width, sum->getResult(0).getType().getIntOrFloatBitWidth());
-  int64_t count = kBits / width;
+  int64_t count = kLanes;
   std::optional<int64_t> trips = getConstantIntValue(loop.getUpperBound());
   while (trips && count > *trips)
     count /= 2;
@@ -189,10 +211,8 @@ void ssa_compiler::addInLanes(scf::ForOp loop, RewriterBase &rewriter) {
                                             index(-count))
                           .getResult();
   SmallVector<Value> starts;
-  for (Operation *sum : sums)
-    starts.push_back(arith::ConstantOp::create(
-        rewriter, loc,
-        getZeros(VectorType::get({count}, sum->getResult(0).getType()))));
+  for (auto [op, start] : llvm::zip_equal(reductions, loop.getInitArgs()))
+    starts.push_back(getStart(rewriter, loc, op, start, count));
   auto vectorized = scf::ForOp::create(
       rewriter, loc, loop.getLowerBound(), end, index(count), starts,
       [&](OpBuilder &builder, Location loc, Value position,
@@ -209,9 +229,10 @@ void ssa_compiler::addInLanes(scf::ForOp loop, RewriterBase &rewriter) {
         scf::YieldOp::create(builder, loc, yielded);
       });
   SmallVector<Value> begun;
-  for (auto [start, lanes] :
-       llvm::zip_equal(loop.getInitArgs(), vectorized.getResults()))
-    begun.push_back(add(rewriter, loc, start, addLanes(rewriter, loc, lanes)));
+  for (auto [op, start, lanes] :
+       llvm::zip_equal(reductions, loop.getInitArgs(), vectorized.getResults()))
+    begun.push_back(combine(rewriter, loc, op, start,
+                            combineLanes(rewriter, loc, op, lanes)));
   // The loop does what is left.
   rewriter.modifyOpInPlace(loop, [&] {
     loop.getLowerBoundMutable().assign(end);

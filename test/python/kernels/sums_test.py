@@ -44,6 +44,21 @@ def test_sums_of_rows_of_any_length(n: int) -> None:
     assert checked.compiled.explain().kernel
 
 
+def extremes(x: Tensor) -> list[Tensor]:
+    inside = (x < 3).all(-1)
+    return [x.amax(-1), x.amin(-1), x.double().amax(-1), x.max(), x.min(), inside, (x == 0).any(-1), inside.all()]
+
+
+@pytest.mark.parametrize("n", [1, 31, 33, 70])
+def test_extremes_of_rows_of_any_length(n: int) -> None:
+    """Not a number wherever it is: in each lane, and in what is left over."""
+    plain = _numbers(n, n)
+    missing = torch.where(torch.eye(n, dtype=torch.bool), torch.nan, plain)
+    zeros = torch.zeros(n, n).copysign(plain)
+    checked = check(extremes, (plain,), (missing,), (zeros,), (plain * torch.inf,), (torch.eye(n) * 5,))
+    assert checked.compiled.explain().kernel
+
+
 @pytest.mark.parametrize(("m", "k", "n"), [(1, 40, 300), (3, 33, 270), (4, 129, 70)])
 def test_few_rows_times_a_matrix(m: int, k: int, n: int) -> None:
     inputs = (_numbers(m, k), _numbers(n, k), _numbers(k, n), _numbers(n))

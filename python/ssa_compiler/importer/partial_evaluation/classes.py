@@ -9,6 +9,7 @@ from __future__ import annotations
 import abc
 import ast
 import dataclasses
+import inspect
 import itertools
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -40,6 +41,7 @@ from .values import (
     TupleValue,
     Value,
     annotation,
+    field_of,
     guards_of,
     is_none,
     joined,
@@ -266,6 +268,13 @@ class Classes:
             kind = value.kind
             keys = [each for each in map(attribute_name, record_keys(kind) or ()) if self.is_stored(kind, each)]
             return f"{value.name}({', '.join(self._default(self.attribute(kind, each) or UNKNOWN) for each in keys)})"
+        if (
+            isinstance(value, ObjectValue)
+            and not hasattr(value.kind, "__post_init__")
+            and annotation(value) is not None
+        ):
+            fields = [field_of(value.kind, each) for each in inspect.signature(value.kind).parameters]
+            return f"{annotation(value)}({', '.join(map(self._default, fields))})"
         raise NotCompiledError("an attribute that TorchScript has no type for")
 
     def _meaning(self, name: str) -> Any:

@@ -23,6 +23,8 @@ from .values import annotation, field_of
 __all__ = ["dataclass_constructor", "is_written_out"]
 
 _FACTORIES: Mapping[Any, str] = {list: "[]", dict: "{}"}
+_FACTORY_OF = "_factory_of_"
+"""What the names of the other factories begin with."""
 
 
 def is_written_out(kind: type) -> bool:
@@ -52,9 +54,8 @@ def dataclass_constructor(scope: Scope, kind: type, arguments: Arguments, call: 
     for each in dataclasses.fields(kind):
         value: Any = ast.Name(each.name, ast.Load())
         if each.default_factory is not dataclasses.MISSING and each.name not in passed:
-            if each.default_factory not in _FACTORIES:
-                raise NotCompiledError(f"the default of '{each.name}' of a {kind.__name__}, which a function makes")
-            value = ast.parse(_FACTORIES[each.default_factory], mode="eval").body
+            text = _FACTORIES.get(each.default_factory, f"{_FACTORY_OF}{each.name}()")
+            value = ast.parse(text, mode="eval").body
             left_out.append(each.name)
         elif not each.init and each.default is dataclasses.MISSING:
             continue  # `__post_init__` sets it
@@ -73,11 +74,11 @@ def dataclass_constructor(scope: Scope, kind: type, arguments: Arguments, call: 
 
 @lru_cache(maxsize=256)
 def _function(kind: type, left_out: Sequence[str]) -> Any:
-    """The constructor without the parameters that get their defaults."""
+    """The constructor without the parameters that get their defaults; of globals it has the factories."""
     original: Any = inspect.getattr_static(kind, "__init__")
-    made = types.FunctionType(
-        original.__code__, original.__globals__, "__init__", original.__defaults__, original.__closure__
-    )
+    names: dict[str, Any] = {f"{_FACTORY_OF}{each.name}": each.default_factory for each in dataclasses.fields(kind)}
+    names["__name__"] = kind.__module__
+    made = types.FunctionType(original.__code__, names, "__init__", original.__defaults__, original.__closure__)
     made.__kwdefaults__ = original.__kwdefaults__
     signature = inspect.signature(original)
     kept = [each for each in signature.parameters.values() if each.name not in left_out]

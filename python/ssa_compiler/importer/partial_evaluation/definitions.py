@@ -17,6 +17,7 @@ from torch._sources import SourceContext
 
 from .effects import has_effects, may_raise
 from .interfaces import Arguments, Result
+from .lambda_sources import parsed_lambda
 from .nonlocals import with_cells
 from .parameters import all_parameters, signature_of
 from .rejections import NotCompiledError
@@ -152,10 +153,10 @@ def definition_of(function: Any) -> Definition:
     plain = inspect.unwrap(function)
     if plain is not function and not is_of_torch_wrapper(function):
         raise NotCompiledError("a decorator")
-    if not isinstance(plain, types.FunctionType) or plain.__name__ == "<lambda>":
-        raise NotCompiledError("a lambda or callable object that is no part of the program")
+    if not isinstance(plain, types.FunctionType):
+        raise NotCompiledError("a callable object that is no function")
     try:
-        parsed = _PARSE(plain)
+        parsed = parsed_lambda(plain, function_of_lambda) if plain.__name__ == "<lambda>" else _PARSE(plain)
     except (OSError, TypeError, RuntimeError) as error:
         raise NotCompiledError("a function whose source is not there") from error
     node = parsed.ast.body[0]

@@ -20,6 +20,7 @@ from .objects import has_attribute, is_object
 from .reading import MISSING, read
 from .rejections import NeedsKnownError, NotCompiledError
 from .values import (
+    Closure,
     DictValue,
     Known,
     ListValue,
@@ -162,6 +163,11 @@ def _getattr_of_object(calls: CallEvaluator, node: ast.Call, owner: Result, name
 
 def is_callable(calls: CallEvaluator, node: ast.Call) -> Result | None:
     result = calls.expressions.evaluate(node.args[0])
-    if not isinstance(result.value, Known):
+    if isinstance(result.value, Known):
+        return calls.expressions.known(node, Known(callable(calls.scope.use(result.value))))
+    if isinstance(result.value, Closure):
+        return calls.expressions.known(node, Known(True))
+    if not isinstance(result.value, (TensorValue, Scalar, ListValue, TupleValue, DictValue)):
         return None
-    return calls.expressions.known(node, Known(callable(calls.scope.use(result.value))))
+    calls.expressions.discard(result, node.args[0])
+    return calls.expressions.known(node, Known(False))

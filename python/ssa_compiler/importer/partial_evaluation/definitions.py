@@ -65,7 +65,9 @@ class Specialised:
         complete: the attributes that the first parameter, an object that is being made, has where it returns.
         constant: what it returns, if that is known and all that it does.
         has_effects: whether a property has effects.
-        returns_object: whether `result` is an object that TorchScript has no expression for: the copy returns None.
+        returns_object: whether `result` is an object that TorchScript has no expression for: the copy returns None, or
+            of a function its variables.
+        variables: those, with what is known of them.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Specialised:
     constant: Known | None = None
     has_effects: bool = False
     returns_object: bool = False
+    variables: Sequence[tuple[str, Value]] = ()
 
 
 @dataclass

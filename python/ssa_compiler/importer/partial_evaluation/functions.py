@@ -40,6 +40,7 @@ from .parameters import SELF as _SELF
 from .parameters import parameters_of
 from .presence import declared_unset
 from .rejections import NeedsKnownError, NotCompiledError, OrderError
+from .returned_functions import moved
 from .scope import Scope, literal, type_expression
 from .statements import Statements
 from .values import (
@@ -111,8 +112,8 @@ class Functions:
             raise NotCompiledError("a decorator")
         if isinstance(definition, ast.Lambda):
             definition = function_of_lambda(definition)
-        parsed = definition_of(outer.function).parsed
-        inner = Definition(outer.function, parsed, definition, outer, outer.function)
+        function = closure.function or outer.function
+        inner = Definition(function, definition_of(function).parsed, definition, outer, function)
         return self._call(scope, inner, arguments, node)
 
     def get(self, scope: Scope, function: Any, owner: Known, node: ast.Attribute) -> Result:
@@ -216,6 +217,8 @@ class Functions:
         if (asked := none_test(made, node)) is not None:
             return Result(asked, Scalar(bool))
         # The call stays, whatever is known of its result: it may have effects.
+        if isinstance(made.result, Closure) and made.returns_object:
+            return Result(None, moved(scope, made.result, made.variables, node))
         if made.returns_object:
             scope.hoist([ast.copy_location(ast.Expr(node), node)], node)
             return Result(None, made.result)
@@ -381,7 +384,7 @@ class Functions:
         node.decorator_list = []
         if not scope.is_dead and scope.returned is not None and not is_none(scope.returned):
             scope.returned = joined(scope.returned, Known(None), self._program.samples.of)
-        is_object = isinstance(scope.returned, Known) and not is_none(scope.returned)
+        is_object = isinstance(scope.returned, (Closure, Known)) and not is_none(scope.returned)
         if scope.returns_object and not request.is_getter and (request.is_root or not is_object):
             raise NotCompiledError("a function or module that is a result")
         if request.is_root and self._program.classes.has_set(scope.returned):
@@ -413,7 +416,9 @@ class Functions:
         copies = self._copies.setdefault((id(owner), name, id(definition.function)), [])
         for other in copies:
             if other.text == text:
-                return replace(other, result=result, returns_object=scope.returns_object)
+                return replace(
+                    other, result=result, returns_object=scope.returns_object, variables=scope.returned_variables
+                )
         taken = (id(owner), name) in self._taken
         called = name if not taken and owner is not None else self._program.unused_name(name)
         self._taken.add((id(owner), name))
@@ -421,6 +426,7 @@ class Functions:
         parameters = [*([scope.self_name] if scope.self_name else []), *request.dynamic]
         function = function_of(definition, called, node, request.is_root, parameters)
         made = Specialised(called, function, text, result, definition.source, returns_object=scope.returns_object)
+        made.variables = scope.returned_variables
         copies.append(made)
         self._program.add(owner, made)
         return made

@@ -82,12 +82,12 @@ class Scope:
         is_step: whether that is one operation on values that are computed already.
         number: which function of the program it is.
         deleted: the variables that are deleted somewhere: one that is not among `variables` may not be set.
-        unfinished: the variable with the object that is being made, whose attributes `unfinished.name` are among the
-            variables where they are assigned; None if there is none.
+        unfinished: the variable with the object that is being made, None if none is; its attributes are variables.
         ends: the attributes that it has where the function returns.
         is_getter: whether it is the function of a property.
         is_root: whether it is the program itself.
         returns_object: whether that returns an object that TorchScript has no expression for.
+        returned_variables: the variables that it returns instead of a function, with what is known of them.
     """
 
     program: Evaluated
@@ -119,6 +119,7 @@ class Scope:
     ends: list[frozenset[str]] = field(default_factory=list)
     is_getter: bool = False
     returns_object: bool = False
+    returned_variables: list[tuple[str, Value]] = field(default_factory=list)
     is_root: bool = False
 
     def __post_init__(self) -> None:

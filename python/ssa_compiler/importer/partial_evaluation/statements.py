@@ -19,6 +19,7 @@ from .loops import Loops
 from .order import decomposed, mark, with_name
 from .presence import learn_unset
 from .rejections import NeedsKnownError, NotCompiledError, OrderError, RejectionError, StatementsError
+from .returned_functions import returned_variables
 from .rows import over_rows
 from .scope import Scope, literal
 from .tuple_keys import dict_key
@@ -29,6 +30,7 @@ from .values import (
     Known,
     ListValue,
     Unknown,
+    Value,
     annotation,
 )
 
@@ -220,10 +222,8 @@ class Statements(Assignments):
             if self.scope.program.is_shared(result.value) and not self.scope.is_getter:
                 raise NotCompiledError("a global list or dict that is a result")
             if isinstance(result.value, (Closure, Known)) and result.node is None and literal_or_none(result) is None:
-                if isinstance(result.value, Closure) and not self.scope.is_getter:
-                    raise NotCompiledError("a function that is a result")
                 self.scope.returns_object = True
-                result = Result(ast.copy_location(ast.Constant(None), node), result.value)
+                result = Result(self._object(result.value, node), result.value)
             node.value = self.expressions.expression(result, node.value)
         before, value = self.scope.returned, result.value
         both = value if before is None else unified(self.scope.program, before, value)
@@ -232,6 +232,20 @@ class Statements(Assignments):
         self.scope.returned = both
         self.scope.leave()
         return [node]
+
+    def _object(self, value: Value, node: ast.Return) -> ast.expr:
+        """What is returned instead of an object: of a function the variables that it reads."""
+        if not isinstance(value, Closure) or self.scope.is_getter:
+            return ast.copy_location(ast.Constant(None), node)
+        if self.scope.is_root or self.scope.returned is not None:
+            raise NotCompiledError("a function that is a result")
+        names = returned_variables(self.scope, value)
+        kept = [(name, self.scope.variables[name]) for name in names]
+        self.scope.returned_variables = [(name, self.scope.program.widened(each.value)) for name, each in kept]
+        parts = [copy.deepcopy(each.node) for _, each in kept]
+        if len(parts) == 1:
+            return parts[0]
+        return ast.copy_location(ast.Tuple(parts, ast.Load()) if parts else ast.Constant(None), node)
 
     def _raise(self, node: ast.Raise) -> list[ast.stmt]:
         if node.exc is not None:

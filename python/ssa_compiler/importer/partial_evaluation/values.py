@@ -209,11 +209,13 @@ class Closure(Value):
 
     Attributes:
         node: the `ast.FunctionDef` or `ast.Lambda`.
-        scope: the function that defines it.
+        scope: the function that defines it, or that called one which returned it.
+        function: the Python function that has its source; None if that is the scope's.
     """
 
     node: Any
     scope: Any
+    function: Any = None
 
 
 def guards_of(value: Any) -> frozenset[str]:

@@ -180,3 +180,26 @@ def searched(x, prefix=None):
 def test_what_is_not_evaluated_of_a_condition_has_no_effects() -> None:
     check(searched, (X, None), (X + 1, None))
     check(searched, (X, torch.tensor([1, 0])), (X, torch.tensor([2, 1])))
+
+
+class Biases(nn.Module):
+    """What convolutions say may be None, and is not, or is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.plain = nn.Conv1d(2, 2, 1), nn.Conv1d(2, 2, 1, bias=False)
+
+    def shifted(self, conv, x):
+        return x + conv.bias if conv.bias is not None else x - 1
+
+    def forward(self, x, n: int):
+        y = x @ self.first.weight.squeeze(-1) + self.first.bias
+        for _ in range(n):
+            y = self.shifted(self.first, self.shifted(self.plain, y))
+            y = nn.functional.conv1d(y.unsqueeze(-1), self.first.weight, self.first.bias).squeeze(-1)
+        return y
+
+
+def test_attributes_that_classes_of_pytorch_say_may_be_none() -> None:
+    torch.manual_seed(0)
+    assert not check(Biases().eval(), *((X, n) for n in (2, 0, 1))).compiled.explain().callbacks

@@ -92,7 +92,7 @@ def distinct(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def test_what_sorting_serves() -> None:
-    for dtype in (torch.float32, torch.float64, torch.int64, torch.int16):
+    for dtype in (torch.float32, torch.int64):
         inputs = [(x,) for x in numbers(3, 60, dtype)]
         for program in (in_the_middle, where_in_the_middle):
             compiled = check(program, *inputs, exact=True).compiled
@@ -101,7 +101,7 @@ def test_what_sorting_serves() -> None:
 
 
 def test_running_extremes() -> None:
-    for dtype in (torch.float32, torch.float64, torch.int64, torch.uint8):
+    for dtype in (torch.float64, torch.uint8):
         compiled = check(so_far, *[(x,) for x in numbers(3, 20, dtype)], exact=True).compiled
         assert compiled.explain().kernel, compiled.explain().kernel_reason
     shapes = {"x": {1: Dim("n")}}

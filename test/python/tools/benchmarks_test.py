@@ -430,6 +430,7 @@ def test_ops_of_the_kernel_library_are_part_of_one_kernel(name: str) -> None:
 
 
 def test_library_ops_measures_a_trip() -> None:
-    eager, ours = library_ops.measure_trips("softmax", 10, rounds=1)
-    assert eager > 0
-    assert math.isfinite(ours)
+    """Differences of times, which may be below zero where one is disturbed."""
+    times = library_ops.measure_trips("softmax", 10, rounds=1)
+    assert len(times) == 2
+    assert all(map(math.isfinite, times))

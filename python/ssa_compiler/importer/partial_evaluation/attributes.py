@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import enum
 import types
-from typing import Any
+from typing import Any, get_args
 
 import torch
+import torch.jit._recursive as recursive
 
 from ...abi.surroundings import Surroundings
 from .callees import is_of_torch
@@ -104,12 +105,19 @@ def _of_module(expressions: ExpressionEvaluator, owner: Result, made: Known, nod
         program.states.declare(made_of, node.attr, value)
         return Result(node, value)
     if isinstance(found, torch.Tensor):
-        return Result(node, program.tensor_value(found, made.path))
+        value = program.tensor_value(found, made.path)
+        return Result(program.unwrapped(node) if _may_be_none(made_of, node.attr) else node, value)
     if callable(found) and not isinstance(found, type):
         return Result(node, made)
     if isinstance(found, (*_STORED, type(None))) or _is_uniform(found):
         return Result(node, made)
     return expressions.known(node, made)
+
+
+def _may_be_none(module: torch.nn.Module, name: str) -> bool:
+    """Whether the class of a module says that an attribute may be None, as convolutions do of their bias."""
+    annotation = recursive.get_annotations(module).get(name)  # type: ignore[no-untyped-call]
+    return type(None) in get_args(annotation)
 
 
 def _is_of_class(module: torch.nn.Module, name: str) -> bool:

@@ -1,8 +1,11 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 """Lambdas that are not written in the program itself: of modules, in dicts of them, attributes, default factories."""
 
+import subprocess
+import sys
 from collections import deque
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -87,3 +90,23 @@ def with_states(x, n: int):
 def test_default_factories_are_functions_as_any() -> None:
     compiled = check(with_states, *((X, n) for n in (2, 0, 1, 5))).compiled
     assert not compiled.explain().callbacks
+
+
+def test_lambdas_on_one_line_are_told_apart_or_left_to_python(tmp_path: Path) -> None:
+    """Without columns in code objects there is no telling which one it is."""
+    program = tmp_path / "one_line.py"
+    program.write_text(
+        "from ssa_compiler.importer.partial_evaluation.definitions import definition_of\n"
+        "from ssa_compiler.importer.partial_evaluation.rejections import NotCompiledError\n"
+        "one, two = lambda x: x + 1, lambda x: x + 2\n"
+        "for each in one, two:\n"
+        "    try:\n"
+        "        print(definition_of(each).node.body[0].value.right.value)\n"
+        "    except NotCompiledError:\n"
+        "        print('none')\n"
+    )
+    flags = [[], ["-X", "no_debug_ranges"]] if sys.version_info >= (3, 11) else [["-B"]]
+    runs = [
+        subprocess.run([sys.executable, *more, program], capture_output=True, text=True, check=True) for more in flags
+    ]
+    assert [run.stdout.split() for run in runs] == [["1", "2"], ["none", "none"]][-len(runs) :]

@@ -29,7 +29,7 @@ def parsed_lambda(function: types.FunctionType, as_function: Any) -> Any:
     code = function.__code__
     source = "".join(linecache.getlines(code.co_filename, function.__globals__))
     found = [node for node in _lambdas(source) if node.lineno == code.co_firstlineno and _may_be(node, code)]
-    if len(found) > 1 and hasattr(code, "co_positions"):  # one inside of the other
+    if len(found) > 1 and _places(code):  # all have these in them, so each is inside of the one before
         found = [max(found, key=lambda node: (node.lineno, node.col_offset))]
     if len(found) != 1:
         raise NotCompiledError("a lambda whose source is not there, or beside another one on its line")
@@ -66,9 +66,16 @@ def _may_be(node: ast.Lambda, code: types.CodeType) -> bool:
         return True
     body = node.body
     first, last = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
-    for line, end, column, end_column in code.co_positions():
+    return all(first <= start and end <= last for start, end in _places(code))
+
+
+def _places(code: types.CodeType) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Where the expressions begin and end that a code object was compiled from: (line, column). Python 3.10 does not
+    know, nor any that runs with `-X no_debug_ranges`.
+    """
+    found = []
+    for line, end, column, end_column in code.co_positions() if hasattr(code, "co_positions") else ():
         if line is None or end is None or column is None or end_column is None or (line, column) == (end, end_column):
             continue  # of no expression
-        if (line, column) < first or (end, end_column) > last:
-            return False
-    return True
+        found.append(((line, column), (end, end_column)))
+    return found

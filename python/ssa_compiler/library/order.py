@@ -17,10 +17,14 @@ __all__: list[str] = []
 _REAL = (torch.float32, torch.float64)
 
 
-def _has_elements(arguments: Mapping[str, Any]) -> bool:
+def _is_filled(arguments: Mapping[str, Any]) -> bool:
     tensor = arguments["self"]
     static = all(isinstance(size, int) and size > 0 for size in tensor.shape)
-    return static and tensor.dim() > 0 and tensor.dtype in _REAL
+    return static and tensor.dim() > 0 and not tensor.dtype.is_complex
+
+
+def _has_elements(arguments: Mapping[str, Any]) -> bool:
+    return _is_filled(arguments) and arguments["self"].dtype in _REAL
 
 
 def _is_one(arguments: Mapping[str, Any]) -> bool:
@@ -41,39 +45,33 @@ def itself_and_where(self: Tensor) -> tuple[Tensor, Tensor]:
     return self.clone(), torch.zeros_like(self, dtype=torch.int64)
 
 
-def _middle(x: Tensor, dim: int, keepdim: bool, skip: bool) -> tuple[Tensor, Tensor]:
-    """The lower of the elements in the middle; NaN if there is one, or of those that are not, if asked for."""
-    order = torch.argsort(x, dim=dim, stable=True)
+def _middle_place(x: Tensor, dim: int, skip: bool) -> Tensor:
+    """Where the lower of the elements in the middle is in sorted order, or the first NaN unless these are skipped."""
     missing = torch.isnan(x).sum(dim, keepdim=True)
     n = x.size(dim)
     place = torch.div(n - missing - 1, 2, rounding_mode="floor").clamp(min=0)
     if not skip:  # NaN come last
         place = torch.where(missing > 0, n - missing, torch.full_like(missing, (n - 1) // 2))
-    index = order.gather(dim, place)
+    return place
+
+
+def _picked(x: Tensor, dim: int, index: Tensor, keepdim: bool) -> tuple[Tensor, Tensor]:
+    """The elements in places, one along a dimension, and the places."""
     values = x.gather(dim, index)
     if keepdim:
         return values, index
     return values.squeeze(dim), index.squeeze(dim)
 
 
-def _is_filled(arguments: Mapping[str, Any]) -> bool:
-    tensor = arguments["self"]
-    static = all(isinstance(size, int) and size > 0 for size in tensor.shape)
-    return static and tensor.dim() > 0 and not tensor.dtype.is_complex
+def _middle(x: Tensor, dim: int, keepdim: bool, skip: bool) -> tuple[Tensor, Tensor]:
+    """The lower of the elements in the middle; NaN if there is one, or of those that are not, if asked for."""
+    index = torch.argsort(x, dim=dim, stable=True).gather(dim, _middle_place(x, dim, skip))
+    return _picked(x, dim, index, keepdim)
 
 
 def _middle_in_kernel(x: Tensor, dim: int, keepdim: bool, skip: bool) -> tuple[Tensor, Tensor]:
     """`_middle`, without sorting."""
-    missing = torch.isnan(x).sum(dim, keepdim=True)
-    n = x.size(dim)
-    place = torch.div(n - missing - 1, 2, rounding_mode="floor").clamp(min=0)
-    if not skip:  # NaN come last
-        place = torch.where(missing > 0, n - missing, torch.full_like(missing, (n - 1) // 2))
-    index = kernel_nth(x, place, dim)
-    values = x.gather(dim, index)
-    if keepdim:
-        return values, index
-    return values.squeeze(dim), index.squeeze(dim)
+    return _picked(x, dim, kernel_nth(x, _middle_place(x, dim, skip), dim), keepdim)
 
 
 @implements("aten::median.dim", where=_is_filled, kernels=True)
@@ -135,11 +133,7 @@ def _is_among(arguments: Mapping[str, Any]) -> bool:
 def kthvalue_in_kernel(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
     """The k-th smallest element along a dimension, NaN being the largest, and where it is."""
     numbers = torch.full_like(self.narrow(dim, 0, 1), k - 1, dtype=torch.int64)
-    index = kernel_nth(self, numbers, dim)
-    values = self.gather(dim, index)
-    if keepdim:
-        return values, index
-    return values.squeeze(dim), index.squeeze(dim)
+    return _picked(self, dim, kernel_nth(self, numbers, dim), keepdim)
 
 
 @implements("aten::kthvalue", where=lambda arguments: _has_elements(arguments) and _is_among(arguments))

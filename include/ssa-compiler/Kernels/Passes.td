@@ -279,8 +279,9 @@ def LinalgToLoopsPass : Pass<"linalg-to-loops", "::mlir::func::FuncOp"> {
     all trips of the innermost loop is read in front of it, and a result that is
     computed there is carried around it and stored once. LLVM does not know that
     an operand is not the result, so it would load and store them in each trip, and
-    vectorizes less. Sums of floats that lie side by side are added up in the lanes of
-    vectors, which LLVM may not do, as it changes the order (`ReduceInLanes.h`).
+    vectorizes less. Sums, maxima and minima of floats that lie side by side, and what
+    holds for all or any of some bools, are computed in the lanes of vectors
+    (`ReduceInLanes.h`): LLVM may not change the order of sums.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",

@@ -280,7 +280,8 @@ class Specialisation:
         """
         from .backend import count_copies, stream_ir
 
-        return count_copies(stream_ir(self.artifact.module, self.artifact.target))
+        module = self.artifact.module  # scheduled already, if it is one kernel
+        return count_copies(module if self.artifact.is_kernel else stream_ir(module, self.artifact.target))
 
 
 def compile_one(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import tempfile
 from pathlib import Path
@@ -20,6 +21,7 @@ __all__ = [
     "SECOND_HALF",
     "TO_COMMANDS",
     "compiler_path",
+    "device_module",
     "stream_ir",
     "write_bytecode",
 ]
@@ -52,6 +54,24 @@ def compiler_path() -> str:
     from iree.compiler import _mlir_libs
 
     return str(Path(_mlir_libs.__path__[0]) / "iree-compile")
+
+
+@functools.lru_cache(maxsize=16)
+def device_module(flags: tuple[str, ...], *, timeout_s: float = 300.0) -> str:
+    """Return a module in which iree-compile has resolved the target, up to its closing brace, as text.
+
+    Args:
+        flags: iree-compile flags that name the target.
+        timeout_s: wall-clock limit in seconds.
+    Raises:
+        ToolError: iree-compile fails.
+    """
+    source = "module {\n}\n"
+    command = [compiler_path(), "-", *flags, "--compile-to=preprocessing", "-o", "-"]
+    completed = run_tool(command, stdin=source, timeout_s=timeout_s)
+    if completed.returncode != 0:
+        raise tool_error("iree-compile", command, completed, source=source)
+    return completed.stdout[: completed.stdout.rindex("}")]
 
 
 def stream_ir(text: str, target: Target, *, timeout_s: float = 300.0) -> str:

@@ -59,6 +59,7 @@ from .commands import (
     SECOND_HALF,
     TO_COMMANDS,
     compiler_path,
+    device_module,
     write_bytecode,
 )
 from .module_at_work import ModuleAtWork, Violation
@@ -178,53 +179,36 @@ class Compilation(ModuleAtWork):
         return error
 
     def _compile_kernel(self, kernel: Kernel) -> Artifact:
-        """Compile a program that dispatches one kernel. What IREE schedules around it is checked like any program."""
-        module = kernel.dispatch(self._context)
-        self._set_attributes(module)
-        attempt = Attempt(module, kernel.executable, kernel.stub)
-        source, scheduled, output = (self._folder / f"kernel.{kind}" for kind in ("mlir", "mlirbc", "vmfb"))
-        source.write_text(attempt.source, encoding="utf-8")
-        # There is no op of torch's in it: the function takes and returns tensors, and waits for its one dispatch.
+        """Compile a program that is one kernel. The function that calls it is scheduled already (`program_call`)."""
+        # What is read is no program of torch's.
         flags = (*self._flags, "--iree-input-type=none", "--iree-llvmcpu-link-ukernel-bitcode=false", *KERNEL_FLAGS)
         seconds = dict(self._seconds)
-
-        def run(given: Path, made: Path, *more: str) -> Completed:
-            start = time.perf_counter()
-            command = [compiler_path(), str(given), *flags, *more, "-o", str(made)]
-            completed = run_tool(command, timeout_s=min(self._timeout_s, _KERNEL_TIMEOUT_S), memory=self._memory)
-            seconds["iree-compile"] += time.perf_counter() - start
-            if completed.returncode != 0:
-                self._dump(0, attempt, without_dump(completed.stderr).splitlines())
-                lasting = completed.returncode not in (None, -signal.SIGKILL)
-                reason = failure_reason("iree-compile", completed).replace(" it", " its kernel", 1)
-                raise NoKernelError(reason, lasting=lasting)
-            return completed
-
-        completed = run(source, scheduled, *FIRST_HALF, *PRINT_FLAGS)
         start = time.perf_counter()
-        stream = last_dump(completed.stderr)
-        checked = ir.Module.parse(stream, self._context)
-        if self._examine(checked)[0]:
-            raise NoKernelError("what IREE does in place around its kernel could not be verified")
-        scheduled_module = ir.Module.parse(scheduled.read_bytes(), self._context)
-        restore_ordinals(checked, scheduled_module)
-        correct_alignments(scheduled_module)
-        insert_bodies(scheduled_module, [kernel.executable])
-        write_bytecode(scheduled_module, scheduled)
-        seconds["verify"] += time.perf_counter() - start
-        completed = run(scheduled, output, *SECOND_HALF, *PRINT_MACHINE)
+        text = f"{device_module(flags, timeout_s=self._timeout_s)}{kernel.call}{kernel.executable}}}\n"
+        source, output = (self._folder / f"kernel.{kind}" for kind in ("mlir", "vmfb"))
+        source.write_text(text, encoding="utf-8")
+        command = [compiler_path(), str(source), *flags, *SECOND_HALF, *PRINT_MACHINE, "-o", str(output)]
+        completed = run_tool(command, timeout_s=min(self._timeout_s, _KERNEL_TIMEOUT_S), memory=self._memory)
+        seconds["iree-compile"] += time.perf_counter() - start
+        if completed.returncode != 0:
+            self._dump(0, text, without_dump(completed.stderr).splitlines())
+            lasting = completed.returncode not in (None, -signal.SIGKILL)
+            reason = failure_reason("iree-compile", completed).replace(" it", " its kernel", 1)
+            raise NoKernelError(reason, lasting=lasting)
+        start = time.perf_counter()
         printed = MACHINE.findall(completed.stderr)
-        wrong = [found for text in printed for found in find_shared_registers(text, self._context)]
+        wrong = [found for part in printed for found in find_shared_registers(part, self._context)]
         if not printed or wrong or find_bad_moves(str(output), in_order=True):
             raise NoKernelError("IREE's virtual machine would move values around its kernel wrongly")
+        seconds["verify"] += time.perf_counter() - start
         return Artifact(
             str(output),
             self._target,
             (),
             0,
             1,
-            attempt.text,
-            stream,
+            text,
+            "",
             seconds,
             linalg=kernel.formed,
             kernel=kernel.lowered,
@@ -282,7 +266,7 @@ class Compilation(ModuleAtWork):
         violations, copied = self._examine(checked)
         self._seconds["verify"] += time.perf_counter() - start
         if violations:
-            self._dump(number, attempt, [f"{kind}, lines {lines}" for kind, _, lines in violations])
+            self._dump(number, attempt.text, [f"{kind}, lines {lines}" for kind, _, lines in violations])
             return attempt, violations
         if number < _PATIENCE and self._repairs.read_before_updates(self._ops(attempt, copied)):
             return attempt, []
@@ -373,7 +357,7 @@ class Compilation(ModuleAtWork):
             return completed
         if completed.returncode in (None, -signal.SIGKILL):
             self.repeatable = False
-        self._dump(number, attempt, without_dump(completed.stderr).splitlines())
+        self._dump(number, attempt.text, without_dump(completed.stderr).splitlines())
         untranslated = find_untranslated(stream, completed.stderr) if stream is not None else []
         if sum(self._repairs.split(self._ops(attempt, lines)) for lines in untranslated):
             return None

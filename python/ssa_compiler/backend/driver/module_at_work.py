@@ -247,7 +247,7 @@ class ModuleAtWork:
                 reproducer=keep_reproducer("iree-compile", attempt.text, self._dump_dir),
             )
 
-    def _dump(self, number: int, attempt: Attempt, messages: list[str]) -> None:
+    def _dump(self, number: int, text: str, messages: list[str]) -> None:
         """Write a module that did not compile or was not verified, followed by why, to the folder for dumps if there is
         one.
         """
@@ -256,4 +256,4 @@ class ModuleAtWork:
         folder = Path(self._dump_dir)
         folder.mkdir(parents=True, exist_ok=True)
         why = "".join(f"// {message}\n" for message in messages)
-        (folder / f"attempt-{number}.mlir").write_text(attempt.text + why, encoding="utf-8")
+        (folder / f"attempt-{number}.mlir").write_text(text + why, encoding="utf-8")

@@ -15,6 +15,7 @@ from ...process.generic_ops import leave_out_op_classes
 from .types import DTYPES, element_of, with_element
 
 __all__ = [
+    "BUILT",
     "CASTS",
     "LOOPS",
     "ancestor_in_block",
@@ -49,6 +50,8 @@ CASTS = frozenset(
     }
 )
 LOOPS = frozenset({"scf.for", "scf.while"})
+# The dialects of ops that are created by other means than `build`.
+BUILT = ("arith", "cf", "func", "linalg", "scf", "tensor")
 
 
 def walk(root: ir.Operation) -> Iterator[ir.Operation]:
@@ -147,6 +150,7 @@ def build(
     """Create one operation at an insertion point, with the location of the operation there."""
     there = where.ref_operation
     context = results[0].context if results else where.block.owner.context
+    context.get_dialect_descriptor(name.partition(".")[0])  # loads it: an op of one that is not is not recognised
     return ir.Operation.create(
         name,
         results=list(results),

@@ -1,7 +1,7 @@
 """The form in which IREE takes a kernel: an executable with a function on buffers, and a function that dispatches it.
 
 The kernel's function reads its arguments from bindings and constants; dynamic sizes are constants. The function around
-it (`kernel_call`) passes them.
+it (`kernel_call`, `program_call`) passes them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from iree.compiler import ir
 
 from ...abi.kernel_interface import KernelInterface
 from ..verify.kernel_limits import MOST_BINDINGS, MOST_CONSTANTS
-from .kernel_call import Argument, Callee, call_loop, call_program, host_names
+from .kernel_call import Argument, Callee, call_loop, host_names
+from .program_call import call_program
 
 __all__ = ["MOST_TENSORS", "OperandLimitError", "assemble"]
 

@@ -1,28 +1,21 @@
-"""The function that dispatches a kernel, in the place of a program or of a part of one.
+"""What calls a kernel that stands for a part of a program: a function on tensors, which takes the part's place.
 
-That of a program gets the status buffer and scratch memory as arguments: the runtime keeps them between calls and reads
-the status. That of a part makes both, and reports the status to the program around it.
+IREE makes the status buffer and scratch memory for each call, and the function reports the status to the program around
+it. A kernel that is the whole program is called by `program_call`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
 
 from iree.compiler import ir
 
-from ...abi.kernel_interface import FIRST_SCALAR, INTERRUPTED, NO_SPACE, KernelInterface, PlacedResult
+from ...abi.kernel_interface import FIRST_SCALAR
 
-__all__ = ["Argument", "Callee", "call_loop", "call_program", "host_names"]
-
-_OWN = ("kernel.", "bufferization.")
-"""What begins the names of attributes that are about kernels."""
-_SHARED = ("tssa.writeback", "tssa.alias_of", "tssa.same_as")
-"""Attributes of results that are no new tensors."""
-_FIRST_WORKSPACE = 1 << 16
-"""Bytes to begin with where the arguments decide."""
+__all__ = ["Argument", "Callee", "braced", "call_loop", "host_names", "names_of", "pass_numbers"]
 
 
 @dataclass(frozen=True)
@@ -101,90 +94,6 @@ def host_names(number: int, argument: Argument) -> list[str]:
     return [f"%a{number}_{dim}" for dim in argument.dynamic] if argument.is_buffer else [f"%a{number}"]
 
 
-def call_program(function: ir.Operation, callee: Callee) -> tuple[str, KernelInterface]:
-    """Return the function that stands for a whole program, `@main`, as text, and how it is called.
-
-    Args:
-        function: the program in the linalg stage.
-        callee: its kernel, with buffers in the order: arguments, status, scratch memory, results.
-    """
-    type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-    attributes = _attributes(function, "arg_attrs", len(type_.inputs))
-    own = callee.with_role("status", "scratch")
-    kept = [*callee.given, *own]
-    types = [*map(str, type_.inputs), *(argument.tensor for argument in own)]
-    attributes += ["", ""][: len(own)]
-    for number, argument in enumerate(kept):
-        if argument.role != "input":
-            inner = attributes[number].strip("{}")
-            attributes[number] = f"{{{', '.join(filter(None, [inner, 'iree.abi.consume']))}}}"
-    taken = ", ".join(f"%a{n}: {t} {a}" for n, (t, a) in enumerate(zip(types, attributes, strict=True)))
-    lines, values = _sizes_of(kept, types), _named(kept)
-    lines += callee.size_lines
-    outputs = callee.with_role("output")
-    sizes = iter(callee.sizes)
-    values.update({number: next(sizes) for argument in outputs for number in argument.constants})
-    passed, constants = _pass(callee.arguments, values)
-    lines += passed
-    operands = [number for number, argument in enumerate(kept) if argument.is_buffer]
-    shapes = [f"{types[n]}{_braced([values[number] for number in kept[n].constants])}" for n in operands]
-    tied = [n for n in operands if kept[n].role != "input"]
-    new = _new_tensors(function, type_)
-    returned = [str(result) for number, result in new.items() if number not in callee.placed]
-    made = [
-        f"{tensor}{_braced([values[number] for number in argument.constants])}"
-        for tensor, argument in zip(returned, outputs, strict=True)
-    ]
-    results = [*made, *(f"%a{n}{_braced([values[number] for number in kept[n].constants])}" for n in tied)]
-    lines.append(
-        f"    %made:{len(results)} = flow.dispatch @{callee.name}::@{callee.name}"
-        f"({', '.join([*constants, *(f'%a{n}' for n in operands)])}) : "
-        f"({', '.join(['i32'] * len(constants) + shapes)}) -> ({', '.join(results)})"
-    )
-    if not results:  # it only returns its arguments
-        lines.pop()
-    names = [f"%made#{number}" for number in range(len(outputs))]
-    if results and not outputs:  # what nothing uses is not run
-        returned, names = [types[tied[0]]], ["%made#0"]
-    lines.append(f"    return {', '.join(names)}{' : ' * bool(names)}{', '.join(returned)}")
-    text = "\n".join([f"  func.func @main({taken}) -> ({', '.join(returned)}) {{", *lines, "  }\n"])
-    scratch, status = callee.with_role("scratch"), callee.with_role("status")
-    grows = NO_SPACE in callee.messages
-    bytes_ = int(_constant(callee)) if scratch and not grows else _FIRST_WORKSPACE if scratch else 0
-    words = ir.MemRefType(status[0].type).shape[0] if status else 0
-    placed = tuple(_placed(callee, new, words))
-    return text, KernelInterface(callee.messages, words, bytes_, grows, INTERRUPTED in callee.messages, placed)
-
-
-def _new_tensors(function: ir.Operation, type_: ir.FunctionType) -> dict[int, ir.RankedTensorType]:
-    """The types of the results that are new tensors, by their positions."""
-    attributes = _attributes(function, "res_attrs", len(type_.results))
-    return {
-        number: result
-        for number, (result, shared) in enumerate(zip(type_.results, attributes, strict=True))
-        if isinstance(result, ir.RankedTensorType) and not any(name in shared for name in _SHARED)
-    }
-
-
-def _placed(callee: Callee, new: Mapping[int, ir.RankedTensorType], words: int) -> Iterator[PlacedResult]:
-    """How the caller finds what is in scratch memory. The last words of the status are about it."""
-    shapes = [
-        tuple(None if new[number].is_dynamic_dim(dim) else new[number].shape[dim] for dim in range(new[number].rank))
-        for number in callee.placed
-    ]
-    word = words - sum(1 + shape.count(None) for shape in shapes)
-    for number, shape in zip(callee.placed, shapes, strict=True):
-        yield PlacedResult(list(new).index(number), shape, word)
-        word += 1 + shape.count(None)
-
-
-def _constant(callee: Callee) -> str:
-    """The bytes of scratch memory that does not depend on the arguments."""
-    name = callee.sizes[-1]
-    (found,) = [line for line in callee.size_lines if line.strip().startswith(f"{name} = arith.constant ")]
-    return found.split()[3]
-
-
 def call_loop(function: ir.Operation, callee: Callee) -> str:
     """Return a function that stands for a part of a program, `@main`, as text.
 
@@ -197,19 +106,19 @@ def call_loop(function: ir.Operation, callee: Callee) -> str:
     results = ", ".join(map(str, type_.results))
     inputs, made = callee.given, callee.with_role("output", "scratch", "status")
     types = list(map(str, type_.inputs))
-    lines, values = _sizes_of(inputs, types), _named(inputs)
+    lines, values = _sizes_of(inputs, types), names_of(inputs)
     lines += callee.size_lines
     sizes = iter(callee.sizes)
     values.update({number: next(sizes) for argument in made for number in argument.constants})
-    passed, constants = _pass(callee.arguments, values)
+    passed, constants = pass_numbers(callee.arguments, values)
     lines += passed
     operands = [number for number, argument in enumerate(inputs) if argument.is_buffer]
-    shapes = [f"{types[n]}{_braced([values[number] for number in inputs[n].constants])}" for n in operands]
+    shapes = [f"{types[n]}{braced([values[number] for number in inputs[n].constants])}" for n in operands]
     # Bools are bytes in a kernel.
     tensors = [str(result) for result in type_.results if isinstance(result, ir.RankedTensorType)]
     tensors += [argument.tensor for argument in made[len(tensors) :]]
     shaped = [
-        f"{tensor}{_braced([values[number] for number in argument.constants])}"
+        f"{tensor}{braced([values[number] for number in argument.constants])}"
         for tensor, argument in zip(tensors, made, strict=True)
     ]
     dispatch = (
@@ -243,7 +152,7 @@ def _sizes_of(arguments: list[Argument], types: list[str]) -> list[str]:
     return lines
 
 
-def _named(arguments: list[Argument]) -> dict[str, str]:
+def names_of(arguments: list[Argument]) -> dict[str, str]:
     """The names in the caller of the numbers that a kernel is passed for arguments, by those in the kernel."""
     return {
         inner: outer
@@ -252,7 +161,7 @@ def _named(arguments: list[Argument]) -> dict[str, str]:
     }
 
 
-def _pass(arguments: tuple[Argument, ...], values: Mapping[str, str]) -> tuple[list[str], list[str]]:
+def pass_numbers(arguments: tuple[Argument, ...], values: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """The lines that halve the numbers which a kernel is passed, and the names of the halves."""
     lines: list[str] = []
     constants: list[str] = []
@@ -264,19 +173,8 @@ def _pass(arguments: tuple[Argument, ...], values: Mapping[str, str]) -> tuple[l
     return lines, constants
 
 
-def _braced(names: list[str]) -> str:
+def braced(names: list[str]) -> str:
     return f"{{{', '.join(names)}}}" if names else ""
-
-
-def _attributes(function: ir.Operation, name: str, count: int) -> list[str]:
-    """The attributes of arguments or results that are not about kernels."""
-    if name not in function.attributes:
-        return [""] * count
-    found = []
-    for given in map(ir.DictAttr, ir.ArrayAttr(function.attributes[name])):
-        kept = {named.name: named.attr for named in given if not named.name.startswith(_OWN)}
-        found.append(str(ir.DictAttr.get(kept, context=function.context)) if kept else "")
-    return found
 
 
 def _split_scalar(name: str, value: str, type_: str) -> list[str]:

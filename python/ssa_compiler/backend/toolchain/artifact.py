@@ -38,8 +38,8 @@ class Artifact:
         callbacks: the ops that run in PyTorch.
         copies: opaque copies that were put in.
         attempts: how often iree-compile ran; for a program from the cache, when it was made.
-        module: the module that was compiled, as text.
-        stream: the stream IR that was checked, as text.
+        module: the module that was compiled, as text; of a program that is one kernel, scheduled and with the kernel.
+        stream: the stream IR that was checked, as text; "" for a program that is one kernel: nothing is to be checked.
         seconds: time by step: "prepare", "iree-compile", "verify"; "cache" for looking it up and keeping it.
         cached: whether it comes from the cache on disk (`cache`).
         linalg: the linalg stage of a program that is one kernel, as text; "" for one from the cache.

@@ -49,7 +49,7 @@ def rewrite_moves(text: str) -> str:
     Returns:
         The same for `iree-compile --compile-from=vm`.
     """
-    with new_context(ir) as context, ir.Location.unknown(context):
+    with new_context(ir, "vm") as context, ir.Location.unknown(context):
         module = ir.Module.parse(text, context)
         for program in [op for op in walk(module.operation) if op.name == "vm.module"]:
             kept: dict[str, str] = {}

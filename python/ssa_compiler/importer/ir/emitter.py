@@ -74,7 +74,7 @@ class Emitter:
 
     def __init__(self, locations: Locations) -> None:
         self.locations = locations
-        self.context = new_context(ir)
+        self.context = new_context(ir, "func")
         _torchMlir.register_dialect(self.context)
         with self.context, ir.Location.unknown():
             self.module = ir.Module.create()

@@ -8,6 +8,7 @@ together take too much. Nothing that goes wrong here, such as a full disk, keeps
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import logging
@@ -67,6 +68,7 @@ class ProgramCache:
     def __init__(self, folder: Path, limit: int) -> None:
         self._folder = folder
         self._limit = limit
+        self._room = 0  # bytes to write before the entries are looked through again
 
     def look_up(self, name: str) -> dict[str, bytes] | None:
         """Return the files of an entry by name, None if there is none or it is damaged.
@@ -112,7 +114,9 @@ class ProgramCache:
             (temporary / _DIGESTS).write_text(json.dumps(digests), encoding="utf-8")
             os.rename(temporary, self._folder / name)  # fails where another process was quicker
             temporary = None
-            self._shrink()
+            self._room -= sum(map(len, files.values()))
+            if self._room < 0:
+                self._shrink()
         except OSError as error:
             _logger.debug("cache entry %s is not kept: %s", name, error)
         finally:
@@ -156,6 +160,7 @@ class ProgramCache:
                 break
             self.remove(name)
             total -= size
+        self._room = max(self._limit - total, 0) // 4  # other processes write, too
 
 
 def is_off(variable: str) -> bool:
@@ -188,7 +193,13 @@ def open_cache() -> ProgramCache | None:
     except RuntimeError:  # the user has no home
         usual = None
     chosen = Path(folder) if folder else usual
-    return ProgramCache(chosen / "programs", int(gib * 2**30)) if chosen is not None else None
+    return _cache_in(chosen / "programs", int(gib * 2**30)) if chosen is not None else None
+
+
+@functools.lru_cache(maxsize=16)
+def _cache_in(folder: Path, limit: int) -> ProgramCache:
+    """One for each folder: it remembers how full that is."""
+    return ProgramCache(folder, limit)
 
 
 def digest_of(text: str, target: Target, timeout_s: float, kernel_maker: str | None = None) -> str:

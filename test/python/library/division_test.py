@@ -93,6 +93,29 @@ def of_smallest(x: Tensor, y: Tensor, n: int) -> list[Tensor]:
     return found
 
 
+def by_narrow_integers(x: Tensor, a: Tensor, b: Tensor, n: int) -> list[Tensor]:
+    """Quotients of int64 are exact, whatever the other dtype is."""
+    found = [torch.fmod(x, 3), torch.fmod(x, -7), torch.fmod(x, n), torch.fmod(a, -7), torch.fmod(x, a)]
+    for narrow in (a, b):
+        found += [x // narrow, narrow // x, torch.div(x, narrow, rounding_mode="trunc")]
+    return found
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int32])
+def test_narrow_integers_beside_wide_ones(dtype: torch.dtype) -> None:
+    low = torch.iinfo(torch.int64).min
+    x = torch.tensor([low + 1, -(2**60) - 1, 2**53 + 1, -7, 7])
+    a = torch.tensor([-1, 3, -128, 127, -5], dtype=dtype)
+    checked = check(
+        by_narrow_integers,
+        (x, a, a.to(torch.uint8), 3),
+        (-x, a, a.to(torch.uint8), -1),
+        (x, -a, a.to(torch.uint8), 2**40),
+        compiled=True,
+    )
+    assert not checked.compiled.explain().callbacks
+
+
 def of_smallest_to_zero(x: Tensor, y: Tensor, n: int) -> list[Tensor]:
     return [torch.div(value, by, rounding_mode="trunc") for value, by in [(x, y), (x[:1], y[:1])]] + [
         torch.div(x, n, rounding_mode="trunc"),

@@ -25,6 +25,8 @@ _QUOTIENTS = frozenset(
 )
 DIVISIONS = _REMAINDERS | _QUOTIENTS
 _SIGNED = ("si8", "si16", "si32", "si64")
+_EXACT = (*_SIGNED, "ui8", "i1")
+"""What int64 has all numbers of."""
 _EQUAL, _UNSIGNED_LESS_EQUAL = 0, 7
 """Predicates of `arith.cmpi`."""
 
@@ -38,7 +40,7 @@ def divides_exactly(op: ir.Operation) -> bool:
     if op.name not in _QUOTIENTS or element_of(op.results[0].type) != "si64" or _mode(op) is None:
         return False
     divisor = op.operands[1].type
-    return element_of(op.operands[0].type) == "si64" and (element_of(divisor) == "si64" or str(divisor) == "!torch.int")
+    return element_of(op.operands[0].type) in _EXACT and (element_of(divisor) in _EXACT or str(divisor) == "!torch.int")
 
 
 def _mode(op: ir.Operation) -> str | None:
@@ -54,21 +56,38 @@ def _is_known_later(divisor: ir.Value) -> bool:
     return is_torch(divisor, "int") and constant_integer(divisor) is None
 
 
+def _fits(divisor: ir.Value, element: str) -> bool:
+    """Whether a scalar is an integer that a dtype has: it may be a dynamic one only if that is int64."""
+    if element not in _SIGNED or not is_torch(divisor, "int"):
+        return False
+    number, half = constant_integer(divisor), 1 << (int(element[2:]) - 1)
+    return element == "si64" or (number is not None and -half <= number < half)
+
+
 def divide_integers(op: ir.Operation) -> int:
     """Rewrite a floor division if `divides_exactly`; returns how many ops were rewritten.
 
-    What is left of a division by a dynamic scalar is computed with a tensor of it, which torch-mlir takes.
+    What is left of a division by a scalar is computed with a tensor of it, which torch-mlir takes.
 
     Args:
         op: one of `DIVISIONS`; erased if it is rewritten.
     """
     where, type_ = ir.InsertionPoint(op), op.results[0].type
-    if op.name == "torch.aten.fmod.Scalar" and _is_known_later(op.operands[1]) and element_of(type_) == "si64":
-        operands = [op.operands[0], number_tensor(op.operands[1], "si64", where)]
+    element = element_of(type_)
+    if (
+        op.name == "torch.aten.fmod.Scalar"
+        and _fits(op.operands[1], element)
+        and element_of(op.operands[0].type) == element
+    ):
+        operands = [op.operands[0], number_tensor(op.operands[1], element, where)]
         made = build("torch.aten.fmod.Tensor", [type_], operands, where)
         op.results[0].replace_all_uses_with(made.results[0])
         erase_unused(op)
         return avoid_overflow(made)
+    if divides_exactly(op):
+        for number, operand in enumerate(list(op.operands)[:2]):
+            if not is_torch(operand, "int"):
+                op.operands[number] = converted(operand, "si64", where)
     if not divides_exactly(op) or _mode(op) != "floor":
         return 0
     x, y = list(op.operands)[:2]

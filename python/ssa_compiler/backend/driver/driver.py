@@ -16,7 +16,7 @@ from ..._opt import find_ssa_opt
 from ...process.child_processes import remove_with
 from ...process.forks import new_context
 from ...process.logs import LOGS
-from ..ir.bindings import BUILT
+from ..ir.bindings import DIALECTS
 from ..toolchain.artifact import Artifact, take_artifact, to_files
 from ..toolchain.cache import digest_of, open_cache
 from ..toolchain.targets import Target
@@ -67,7 +67,7 @@ def compile_module(
     if artifact is None:
         folder = Path(tempfile.mkdtemp(prefix="ssa-compiler-"))
         try:
-            with new_context(ir, *BUILT) as context:
+            with new_context(ir, *DIALECTS) as context:
                 compilation = Compilation(text, target, context, folder, timeout_s, dump_dir, extra_flags, maker, kept)
                 artifact = compilation.run()
             start = time.perf_counter()

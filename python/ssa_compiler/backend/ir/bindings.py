@@ -15,8 +15,8 @@ from ...process.generic_ops import leave_out_op_classes
 from .types import DTYPES, element_of, with_element
 
 __all__ = [
-    "BUILT",
     "CASTS",
+    "DIALECTS",
     "LOOPS",
     "ancestor_in_block",
     "attribute",
@@ -50,8 +50,9 @@ CASTS = frozenset(
     }
 )
 LOOPS = frozenset({"scf.for", "scf.while"})
-# The dialects of ops that are created by other means than `build`.
-BUILT = ("arith", "cf", "func", "linalg", "scf", "tensor")
+# Dialects that are loaded before anything is parsed: those of ops that are created by other means than `build`, and
+# torch's, of whose types are results of other dialects' ops, which are not written.
+DIALECTS = ("arith", "cf", "func", "linalg", "scf", "tensor", "torch", "util")
 
 
 def walk(root: ir.Operation) -> Iterator[ir.Operation]:

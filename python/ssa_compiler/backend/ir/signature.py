@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import torch
     from iree.compiler import ir
 
+
 __all__ = ["read_signature"]
 
 
@@ -26,7 +27,9 @@ def read_signature(iree: str, typed: str | None = None) -> Signature:
     """
     from iree.compiler import ir
 
-    with new_context(ir) as context:
+    from .bindings import DIALECTS
+
+    with new_context(ir, *DIALECTS) as context:
         module = ir.Module.parse(iree, context)
         function = _main(module)
         arguments, results = _types(function)

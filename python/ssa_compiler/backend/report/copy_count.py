@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from ...process.forks import new_context
-from ..ir.bindings import walk
+from ..ir.bindings import DIALECTS, walk
 
 __all__ = ["CopyCount", "count_copies", "runs_again"]
 
@@ -46,7 +46,7 @@ def count_copies(stream: str) -> CopyCount:
         The counts, over all functions.
     """
     counts = dict.fromkeys(CopyCount.__dataclass_fields__, 0)
-    with new_context(ir) as context:
+    with new_context(ir, *DIALECTS) as context:
         context.allow_unregistered_dialects = True
         module = ir.Module.parse(stream, context)
         for view in module.body.operations:

@@ -14,7 +14,7 @@ from iree.compiler import ir
 
 from ...process.forks import new_context
 from ..buffers.buffer_reuse import memory_root
-from ..ir.bindings import source_lines, walk
+from ..ir.bindings import DIALECTS, source_lines, walk
 from ..ir.types import holds_tensor
 from ..verify.kernel_access import kernel_function
 from .copy_count import runs_again
@@ -48,7 +48,7 @@ def count_version_copies(module: str, stream: str) -> VersionCopies:
         stream: the asynchronous stream IR, `Artifact.stream`.
     """
     counts = [0, 0]
-    with new_context(ir) as context:
+    with new_context(ir, *DIALECTS) as context:
         context.allow_unregistered_dialects = True
         sources = _copied(ir.Module.parse(module, context))
         program = ir.Module.parse(stream, context)

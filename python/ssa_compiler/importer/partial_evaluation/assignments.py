@@ -20,7 +20,7 @@ from .forgotten_writes import is_forgotten, written, written_element
 from .interfaces import Result
 from .local_annotations import annotated_type
 from .new_nodes import parsed_at
-from .presence import augmented, find_present
+from .presence import augmented, find_present, none_itself
 from .rejections import NotCompiledError
 from .scope import Scope, literal
 from .tuple_keys import dict_key
@@ -88,14 +88,16 @@ class Assignments:
         if isinstance(target, (ast.Attribute, ast.Subscript)):
             if (made := self._assign_to_object(target, result, node)) is not None:
                 return made
-        value = self.expressions.expression(result, node)
+        value, is_attribute = result.value, isinstance(target, ast.Attribute)
+        given = none_itself(self.expressions, result, node) if is_attribute else result
+        expression = self.expressions.expression(given, node)
         if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice) and target.slice.step is None:
             owner = self.expressions.evaluate(copy.deepcopy(target.value))
             if isinstance(owner.value, ListValue):
-                return self._assign_slice(target, owner, Result(value, result.value), node)
-        place = self._place(target, result.value)
-        find_present(self.scope, place, result.value)
-        return [ast.copy_location(ast.Assign([place], value), node)]
+                return self._assign_slice(target, owner, Result(expression, value), node)
+        place = self._place(target, value)
+        find_present(self.scope, place, value)
+        return [ast.copy_location(ast.Assign([place], expression), node)]
 
     def _assign_to_object(
         self, target: ast.Attribute | ast.Subscript, result: Result, node: Any

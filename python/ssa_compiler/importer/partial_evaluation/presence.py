@@ -14,7 +14,7 @@ import torch
 from . import unions
 from .interfaces import Arguments, Result
 from .rejections import NotCompiledError
-from .values import Known, ListValue, OptionalValue, TensorValue, Unknown, Value, annotation, is_something
+from .values import Known, ListValue, OptionalValue, TensorValue, Unknown, Value, annotation, is_none, is_something
 
 __all__ = [
     "augmented",
@@ -22,6 +22,7 @@ __all__ = [
     "find_present",
     "learn_unset",
     "no_attribute",
+    "none_itself",
     "of_module",
     "operands",
     "required",
@@ -34,6 +35,16 @@ _UNSET = "unset"
 def no_attribute(name: str) -> tuple[type[Exception], str]:
     """Return the error, and its message, of an attribute of None."""
     return AttributeError, f"'NoneType' object has no attribute '{name}'"
+
+
+def none_itself(expressions: Any, result: Result, node: Any) -> Result:
+    """Return None for a variable that is None: it may be a parameter, which TorchScript takes for something else, too,
+    and an attribute that is None for nothing else.
+    """
+    value = result.value
+    if not isinstance(result.node, ast.Name) or not isinstance(value, Known) or not is_none(value):
+        return result
+    return expressions.known(node, Known(None, None, expressions.scope.program.class_guards(value)))
 
 
 def required(scope: Any, result: Result, error: type[Exception], message: str) -> Result:

@@ -39,6 +39,9 @@ __all__ = ["States"]
 _TYPES = {"Tensor": torch.Tensor, **{name: getattr(typing, name) for name in ("List", "Dict", "Tuple", "Optional")}}
 
 
+_NONE = type(None)
+
+
 class States:
     """The state of a program in objects that are no modules.
 
@@ -126,7 +129,7 @@ class States:
             return None
 
     def declare(self, module: torch.nn.Module, name: str, value: Value) -> None:
-        """Let TorchScript take an attribute that is a tensor, or None, for what the program takes it for.
+        """Let TorchScript take an attribute that is a tensor, or may be None, for what the program takes it for.
 
         Args:
             module: the module; that others of its class assign None says nothing of it.
@@ -138,6 +141,13 @@ class States:
         if isinstance(inner, TensorValue) and (held is None or type(held) is torch.Tensor):
             kind = _TYPES["Optional"][torch.Tensor] if inner is not value else torch.Tensor
             self._types.setdefault(id(module), {})[name] = kind
+        elif (
+            inner is not value
+            and isinstance(inner, Scalar)
+            and _can_be_added(inner)
+            and type(held) in (_NONE, inner.kind)
+        ):
+            self._types.setdefault(id(module), {})[name] = _TYPES["Optional"][inner.kind]
 
     def _unset(self, scope: Any, owner: Known, name: str, where: Any, kind: Any) -> Any:
         """An expression for an attribute that an object does not have before the program runs."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, get_args
 
 __all__ = [
     "Names",
+    "admit_none",
     "annotate_from_defaults",
     "is_iterator",
     "let_defaults_be",
@@ -47,9 +49,8 @@ def annotate_from_defaults(arguments: ast.arguments) -> None:
     """Give parameters without annotations the types of their defaults, which TorchScript takes for tensors and rejects:
     `eps=1e-5` is a float, `mask=None` a tensor or None.
     """
-    pairs = [*zip(arguments.args[::-1], arguments.defaults[::-1]), *zip(arguments.kwonlyargs, arguments.kw_defaults)]
-    for argument, default in pairs:
-        if argument.annotation is not None or default is None:
+    for argument, default in _with_defaults(arguments):
+        if argument.annotation is not None:
             continue
         try:
             value = ast.literal_eval(default)
@@ -60,6 +61,39 @@ def annotate_from_defaults(arguments: ast.arguments) -> None:
             argument.annotation = ast.parse(name, mode="eval").body
             for part in ast.walk(argument.annotation):
                 ast.copy_location(part, argument)
+
+
+def admit_none(function: Any, arguments: ast.arguments) -> None:
+    """Let annotated parameters that are None by default be None, as `mask: Tensor = None` means: TorchScript takes
+    such a parameter for a tensor always.
+
+    Args:
+        function: the function.
+        arguments: its parameters, changed in place.
+    """
+    for argument, default in _with_defaults(arguments):
+        note = argument.annotation
+        if note is None or not isinstance(default, ast.Constant) or default.value is not None:
+            continue
+        try:
+            kind = eval(compile(ast.Expression(note), "<annotation>", "eval"), dict(Names(function)))
+        except Exception:  # noqa: BLE001 - TorchScript says what is wrong with it
+            continue
+        if isinstance(kind, str) or kind is Any or kind is None or type(None) in get_args(kind):
+            continue
+        made = ast.Subscript(ast.Name("Optional", ast.Load()), note, ast.Load())
+        # Not where the annotation stands: TorchScript looks up what is written there before it takes the expression.
+        ast.copy_location(made.value, argument)
+        argument.annotation = ast.copy_location(made, argument)
+
+
+def _with_defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
+    """The parameters that have defaults, with these."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    yield from zip(positional[::-1], arguments.defaults[::-1])
+    for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
+        if default is not None:
+            yield argument, default
 
 
 def is_iterator(value: ast.expr) -> bool:

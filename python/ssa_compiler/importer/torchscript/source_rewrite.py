@@ -22,6 +22,7 @@ import ast
 import copy
 import inspect
 import itertools
+import re
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -43,6 +44,7 @@ from .boolean_operators import choose_operands
 from .evaluation_order import compute_once
 from .function_scope import (
     Names,
+    admit_none,
     annotate_from_defaults,
     let_defaults_be,
     reject_iterators,
@@ -55,6 +57,7 @@ from .syntax_rewriter import KEPT, Rewriter
 
 __all__ = ["has_everything", "script_all", "script_plainly"]
 
+_IGNORED = re.compile(r"#\s*type:\s*ignore\b[^\n]*")
 _overloads: dict[str, list[Any]] = {}
 """The declarations of overloaded functions by name: TorchScript forgets those that it has compiled."""
 
@@ -190,7 +193,14 @@ def _plain_functions() -> Iterator[None]:
 def _parsed_with(rewrite: Callable[[Any, Any], Any]) -> Iterator[None]:
     """Let TorchScript see `rewrite(function, parsed)` for each function that it parses."""
     parse = getattr(frontend, "parse_def")  # noqa: B009 - a name that the module imports
-    with replaced(frontend, "parse_def", lambda function: rewrite(function, parse(inspect.unwrap(function)))):
+
+    def parsed(function: Any) -> Any:
+        found = parse(inspect.unwrap(function))
+        # Where more follows on the line, TorchScript takes the comment for the types of the parameters.
+        source = _IGNORED.sub(lambda comment: " " * len(comment[0]), found.source)
+        return rewrite(function, found._replace(source=source))
+
+    with replaced(frontend, "parse_def", parsed):
         yield
 
 
@@ -204,6 +214,7 @@ def _chosen(function: Any, parsed: Any) -> Any:
     if _is_of_torch(function):
         return parsed
     tree = copy.deepcopy(parsed.ast)
+    admit_none(function, tree.body[0].args)
     reject_iterators(tree.body[0], variables_of(tree.body[0]))
     reject_starred_targets(tree.body[0])
     choose_operands(tree.body[0])
@@ -243,6 +254,8 @@ def _rewritten(
         rewriter.definition(definition)
     finally:  # what it rejects may have been rewritten otherwise
         has_methods += [function] * rewriter.has_methods
+    if not generated:  # a copy takes what the example has
+        admit_none(function, definition.args)
     if not scripted:
         annotate_from_defaults(definition.args)
     let_defaults_be(definition.args)

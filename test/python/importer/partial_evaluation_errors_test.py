@@ -2,6 +2,7 @@
 """Errors that eager raises, and so do partially evaluated programs: unset variables, None, dropped expressions."""
 
 import functools
+import warnings
 
 import pytest
 import torch
@@ -251,3 +252,14 @@ def kept_by_a_loop(x, n):
 @pytest.mark.parametrize("program", [set_in_a_branch, set_in_a_branch_of_a_loop, read_behind_a_loop, kept_by_a_loop])
 def test_variables_that_branches_set(program):
     check(program, *[(x, n) for x in (X, -X) for n in (3, 0, 1)], compiled=False)
+
+
+def of_other_sizes(x, y, n):
+    made = {"scaled": x * n, "n": n}
+    return torch.nn.functional.mse_loss(made["scaled"], y[0])
+
+
+def test_what_pytorch_warns_of_while_types_are_found_is_not_shown() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ssa_compiler.compile(of_other_sizes, (torch.rand(3, 4), torch.rand(3, 4), 2))

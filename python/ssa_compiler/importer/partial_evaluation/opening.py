@@ -14,6 +14,7 @@ import torch.jit._recursive as recursive
 from ...abi.surroundings import Surroundings
 from ...errors import ScriptError
 from ..isolation.one_import import importing
+from ..isolation.process_state import quiet
 from ..torchscript.models import OpenedModel, declared, loaded, open_model
 from ..torchscript.script import script_as
 from .callees import forward_of, is_of_torch
@@ -196,7 +197,8 @@ def _opened_as(
     from .extra_arguments import extra_arguments
 
     extra = extra_arguments(inspect.unwrap(function), first, args, kwargs)
-    program, made, fixed, way = evaluated(function, owner, name, extra, way)
+    with quiet():  # PyTorch warns of samples that do not fit
+        program, made, fixed, way = evaluated(function, owner, name, extra, way)
     another = next_way(program, extra.arguments, way)
 
     def otherwise() -> OpenedModel:

@@ -13,7 +13,9 @@ import pytest
 import torch
 from torch import Tensor
 
+import ssa_compiler
 from _kernels import kernel_of, nested
+from ssa_compiler.backend.driver import compilation
 from ssa_compiler.testing import check
 
 NAN, INF = math.nan, math.inf
@@ -329,3 +331,21 @@ def test_threads_share_a_kernel() -> None:
         thread.join()
     assert len(found) == 800
     assert all(torch.equal(result, expected) for result in found)
+
+
+def test_iree_does_not_schedule_whole_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What calls a kernel is scheduled as it is written: iree-compile runs once, from there on."""
+    runs: list[list[str]] = []
+    run = compilation.run_tool
+
+    def counted(command: list[str], **limits: Any) -> Any:
+        runs.append(command)
+        return run(command, **limits)
+
+    monkeypatch.setattr(compilation, "run_tool", counted)
+    compiled = ssa_compiler.compile(rotated, (torch.ones(3), torch.zeros(3), 2), target="cpu")
+    assert compiled.artifact.is_kernel
+    assert [[flag for flag in command if flag.startswith("--compile-")] for command in runs] == [
+        ["--compile-from=stream"]
+    ]
+    assert compiled.copy_count().dispatches == 1

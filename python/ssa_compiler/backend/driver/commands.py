@@ -77,6 +77,8 @@ def device_module(flags: tuple[str, ...], *, timeout_s: float = 300.0) -> str:
 def stream_ir(text: str, target: Target, *, timeout_s: float = 300.0) -> str:
     """Return the scheduled stream IR (`--compile-to=stream`) of a module that `compile_module` compiled.
 
+    The module of a program that is one kernel is scheduled already.
+
     Args:
         text: `Artifact.module`.
         target: what it is compiled for.

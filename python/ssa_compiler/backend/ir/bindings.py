@@ -51,7 +51,7 @@ CASTS = frozenset(
 )
 LOOPS = frozenset({"scf.for", "scf.while"})
 # Dialects that are loaded before anything is parsed: those of ops that are created by other means than `build`, and
-# torch's, of whose types are results of other dialects' ops, which are not written.
+# torch's: results of `torch_c` ops have its types, which the text does not name.
 DIALECTS = ("arith", "cf", "func", "linalg", "scf", "tensor", "torch", "util")
 
 

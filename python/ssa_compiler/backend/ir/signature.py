@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     import torch
     from iree.compiler import ir
 
-
 __all__ = ["read_signature"]
 
 

@@ -68,7 +68,8 @@ class Kernel:
     Attributes:
         name: the name of the executable.
         executable: the kernel in the form in which IREE takes foreign code, as text.
-        call: a function `@main` that dispatches it and reports its status, as text.
+        call: a function `@main`, as text: for a whole program what calls the kernel, scheduled (`program_call`); for a
+            part what dispatches it and reports its status (`kernel_call`).
         formed: the linalg stage, as `--form-kernels` left it.
         lowered: what `--lower-kernels` made.
         ops: how many ops of PyTorch's are in it.
@@ -89,7 +90,7 @@ class Kernel:
         return without_body(self.executable, self.name)
 
     def dispatch(self, context: ir.Context) -> ir.Module:
-        """Return a module of the function that dispatches it."""
+        """Return a module of the function that dispatches it; it is a part of a program."""
         return ir.Module.parse(f"module {{\n{self.call}}}\n", context)
 
 

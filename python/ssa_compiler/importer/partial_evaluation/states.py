@@ -39,9 +39,6 @@ __all__ = ["States"]
 _TYPES = {"Tensor": torch.Tensor, **{name: getattr(typing, name) for name in ("List", "Dict", "Tuple", "Optional")}}
 
 
-_NONE = type(None)
-
-
 class States:
     """The state of a program in objects that are no modules.
 
@@ -141,13 +138,9 @@ class States:
         if isinstance(inner, TensorValue) and (held is None or type(held) is torch.Tensor):
             kind = _TYPES["Optional"][torch.Tensor] if inner is not value else torch.Tensor
             self._types.setdefault(id(module), {})[name] = kind
-        elif (
-            inner is not value
-            and isinstance(inner, Scalar)
-            and _can_be_added(inner)
-            and type(held) in (_NONE, inner.kind)
-        ):
-            self._types.setdefault(id(module), {})[name] = _TYPES["Optional"][inner.kind]
+        elif inner is not value and isinstance(inner, Scalar) and _can_be_added(inner):
+            if held is None or type(held) is inner.kind:
+                self._types.setdefault(id(module), {})[name] = _TYPES["Optional"][inner.kind]
 
     def _unset(self, scope: Any, owner: Known, name: str, where: Any, kind: Any) -> Any:
         """An expression for an attribute that an object does not have before the program runs."""

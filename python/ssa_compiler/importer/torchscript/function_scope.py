@@ -76,7 +76,7 @@ def admit_none(function: Any, arguments: ast.arguments) -> None:
         if note is None or not isinstance(default, ast.Constant) or default.value is not None:
             continue
         try:
-            kind = eval(compile(ast.Expression(note), "<annotation>", "eval"), dict(Names(function)))
+            kind = eval(compile(ast.Expression(note), "<annotation>", "eval"), Names(function))
         except Exception:  # noqa: BLE001 - TorchScript says what is wrong with it
             continue
         if isinstance(kind, str) or kind is Any or kind is None or type(None) in get_args(kind):

@@ -82,7 +82,16 @@ struct FlattenViewsPass
     GreedyRewriteConfig config;
     config.setStrictness(GreedyRewriteStrictness::ExistingOps);
     if (failed(applyOpPatternsGreedily(views, std::move(patterns), config)))
-      signalPassFailure();
+      return signalPassFailure();
+    // A cast begins where the memory does, whatever shape it had in between.
+    getOperation()->walk([](memref::ReinterpretCastOp op) {
+      Operation *source = op.getSource().getDefiningOp();
+      while (isa_and_nonnull<memref::CollapseShapeOp, memref::ExpandShapeOp,
+                             memref::CastOp>(source)) {
+        op.getSourceMutable().assign(source->getOperand(0));
+        source = op.getSource().getDefiningOp();
+      }
+    });
   }
 };
 } // namespace

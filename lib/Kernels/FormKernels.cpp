@@ -14,6 +14,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
+#include "llvm/Support/CheckedArithmetic.h"
+
 namespace ssa_compiler {
 #define GEN_PASS_DEF_FORMKERNELSPASS
 #include "ssa-compiler/Kernels/Passes.h.inc"
@@ -71,6 +73,7 @@ struct FormKernelsPass
     expectedRanges = &expected;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       manyAdded.clear();
+      mostSteps = 0;
       std::string reason = findReason(function);
       if (!reason.empty()) {
         function->setAttr("kernel.reason", builder.getStringAttr(reason));
@@ -84,6 +87,8 @@ struct FormKernelsPass
       keepProducts(function);
       function->setAttr("kernel.form", builder.getStringAttr("kernel"));
       setRoles(function);
+      if (workgroups > 1 && mostSteps >= kManySteps)
+        function->setAttr(kWorkgroups, builder.getI64IntegerAttr(workgroups));
     }
   }
 
@@ -174,6 +179,9 @@ private:
             tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
             tensor::DimOp, tensor::FromElementsOp, tensor::SplatOp>(op))
       return "";
+    if (auto loop = dyn_cast<scf::ForOp>(op); loop && workgroups != 0)
+      if (int64_t steps = countInOrder(loop); steps > kMostInOrder)
+        return std::to_string(steps) + " steps that one thread would take";
     if (isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::YieldOp,
             scf::ConditionOp>(op))
       return "";
@@ -219,12 +227,51 @@ private:
     if (added > 1 && op.getNumDpsInputs() > 1 &&
         steps > std::max<int64_t>(maxProducts, maxReuse * countLargest(op)))
       return std::to_string(steps) + " products in one op";
+    mostSteps = std::max(mostSteps, steps);
+    if (workgroups != 0 &&
+        steps > (workgroups > 1 ? kMostInWorkgroups : kMostInWorkgroup))
+      return std::to_string(steps) + " steps in one op, for all of a GPU";
     if (added > kMostAdded && roundsSums(op))
       manyAdded.insert(op);
     if (manyAdded.contains(op) && !findSum(op))
       return describe("a reduction of many floats by ", op->getName());
     return "";
   }
+
+  /// The trips of a loop and of those in it, if the first thread of a GPU runs
+  /// them one after the other; 0 if something in it is distributed over threads.
+  int64_t countInOrder(scf::ForOp loop) {
+    bool isDistributed =
+        loop->walk([](linalg::LinalgOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    return isDistributed ? 0 : countSteps(loop);
+  }
+
+  int64_t countSteps(Operation *op) {
+    int64_t steps = 1;
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.getOps())
+        if (inner.getNumRegions() != 0)
+          steps = llvm::checkedAdd(steps, countSteps(&inner))
+                      .value_or(kMostInOrder + 1);
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (!loop)
+      return steps;
+    int64_t trips = findUpperBound(*expectedRanges, loop.getUpperBound())
+                        .value_or(kAssumedSize);
+    return llvm::checkedMul(steps, trips).value_or(kMostInOrder + 1);
+  }
+
+  /// Steps that one thread, or one workgroup, takes in less time than a few
+  /// kernels take to launch.
+  static constexpr int64_t kMostInOrder = 1 << 16, kMostInWorkgroup = 1 << 18,
+                           kMostInWorkgroups = 1 << 24;
+
+  /// Steps of an op that takes one workgroup as long as a barrier takes several.
+  static constexpr int64_t kManySteps = 1 << 15;
+
+  /// The steps of the op that takes most.
+  int64_t mostSteps = 0;
 
   /// The elements of the largest operand that an op reads; 0 if it is dynamic,
   /// or read in windows.

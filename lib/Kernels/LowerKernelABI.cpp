@@ -8,6 +8,7 @@
 #include "Roles.h"
 #include "ssa-compiler/Kernels/Passes.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -142,9 +143,16 @@ public:
     if (isNew)
       status = entry.addArgument(getStatusType(function, scalars),
                                  function.getLoc());
+    if (function->hasAttr(kThreads))
+      findFirstThread();
     finishScalars();
     stopAtAssertions();
-    keepDenormals();
+    if (function->hasAttr(kThreads)) {
+      nameRegisters();
+      waitForWorkgroups();
+    } else {
+      keepDenormals();
+    }
     SmallVector<Type> types(entry.getArgumentTypes());
     SmallVector<DictionaryAttr> attributes;
     for (unsigned k = 0; k < function.getNumArguments(); ++k)
@@ -166,6 +174,47 @@ private:
     memref::StoreOp::create(builder, loc, value, status, index);
   }
 
+  /// Finds out whether a thread is the first one of all.
+  void findFirstThread() {
+    builder.setInsertionPointToStart(&function.getBody().front());
+    Location loc = function.getLoc();
+    Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
+    threadInGroup = arith::IndexCastOp::create(builder, loc,
+                                               builder.getI32Type(), thread);
+    if (getWorkgroups(function) > 1)
+      thread = arith::OrIOp::create(
+          builder, loc, thread,
+          gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x));
+    isFirst = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, thread,
+        arith::ConstantIndexOp::create(builder, loc, 0));
+  }
+
+  /// Goes on in a block that only the first thread runs, and returns one behind
+  /// it for all. On the CPU nothing is to be done.
+  Block *enterFirst(Location loc) {
+    if (!isFirst)
+      return nullptr;
+    Region &body = function.getBody();
+    Block *block = builder.getInsertionBlock();
+    Block *behind = builder.getInsertionPoint() == block->end()
+                        ? builder.createBlock(&body, body.end())
+                        : block->splitBlock(builder.getInsertionPoint());
+    Block *alone = builder.createBlock(&body, body.end());
+    builder.setInsertionPointToEnd(block);
+    cf::CondBranchOp::create(builder, loc, isFirst, alone, ValueRange(), behind,
+                             ValueRange());
+    builder.setInsertionPointToEnd(alone);
+    return behind;
+  }
+
+  void leaveFirst(Location loc, Block *behind) {
+    if (!behind)
+      return;
+    cf::BranchOp::create(builder, loc, behind);
+    builder.setInsertionPointToStart(behind);
+  }
+
   /// Stores the status of success and the scalar results.
   void finishScalars() {
     SmallVector<func::ReturnOp> returns;
@@ -174,6 +223,7 @@ private:
       builder.setInsertionPoint(op);
       Location loc = op.getLoc();
       Type i64 = builder.getI64Type();
+      Block *behind = status ? enterFirst(loc) : nullptr;
       storeStatus(loc, kFailure,
                   arith::ConstantIntOp::create(builder, loc, i64, 0));
       for (auto [k, value] : llvm::enumerate(op.getOperands())) {
@@ -189,6 +239,7 @@ private:
           bits = arith::ExtUIOp::create(builder, loc, i64, value);
         storeStatus(loc, kFirstScalar + k, bits);
       }
+      leaveFirst(loc, behind);
       func::ReturnOp::create(builder, loc);
       op.erase();
     }
@@ -200,12 +251,24 @@ private:
     function.walk([&](cf::AssertOp op) { assertions.push_back(op); });
     if (assertions.empty())
       return;
-    Block *failed = createExit();
+    Block *failed = createExit(), *stopped = nullptr;
     for (cf::AssertOp op : assertions) {
       Location loc = op.getLoc();
-      messages.push_back(op.getMsgAttr());
       Block *block = op->getBlock();
       Block *rest = block->splitBlock(op);
+      if (op.getMsg() == kStopped) {
+        if (!stopped) {
+          Region &body = function.getBody();
+          stopped = builder.createBlock(&body, body.end());
+          func::ReturnOp::create(builder, loc);
+        }
+        builder.setInsertionPointToEnd(block);
+        cf::CondBranchOp::create(builder, loc, op.getArg(), rest, ValueRange(),
+                                 stopped, ValueRange());
+        op.erase();
+        continue;
+      }
+      messages.push_back(op.getMsgAttr());
       builder.setInsertionPointToEnd(block);
       Value number = arith::ConstantIntOp::create(
           builder, loc, builder.getI64Type(), messages.size());
@@ -223,12 +286,22 @@ private:
     Region &body = function.getBody();
     Block *failed =
         builder.createBlock(&body, body.end(), {builder.getI64Type()}, {loc});
+    // Other threads may write results still; if the first one alone has failed,
+    // they wait for it at a barrier of theirs.
+    if (function->hasAttr(kThreads))
+      gpu::BarrierOp::create(builder, loc);
+    Block *behind = enterFirst(loc);
     storeStatus(loc, kFailure, failed->getArgument(0));
     Value zero =
         arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), 0);
     int64_t slots = cast<MemRefType>(status.getType()).getDimSize(0);
     for (int64_t slot = kFirstScalar; slot < slots; ++slot)
       storeStatus(loc, slot, zero);
+    leaveFirst(loc, behind);
+    if (getWorkgroups(function) > 1) { // a whole program: nobody looks at more
+      func::ReturnOp::create(builder, loc);
+      return failed;
+    }
     for (BlockArgument argument :
          body.getArguments().take_front(function.getNumArguments())) {
       auto type = dyn_cast<MemRefType>(argument.getType());
@@ -278,6 +351,58 @@ private:
     builder.setInsertionPointToEnd(behind);
   }
 
+  /// What hides products of Python floats from the code generator names the
+  /// registers of x86-64.
+  void nameRegisters() {
+    function.walk([&](LLVM::InlineAsmOp op) {
+      if (op->getNumResults() == 1)
+        op.setConstraints(op->getResult(0).getType().isF64() ? "=d,0" : "=f,0");
+    });
+  }
+
+  /// Lets workgroups wait for each other at barriers. They count, in the first
+  /// word of the workspace, those that have come: the one that is awaited is
+  /// over when the count reaches the next multiple of their number, with which
+  /// each call begins and ends. The fences are those of CUDA's cooperative
+  /// groups: of the second one the first cache is empty.
+  void waitForWorkgroups() {
+    int64_t groups = getWorkgroups(function);
+    if (groups == 1)
+      return;
+    Value workspace;
+    for (unsigned k = 0; k < function.getNumArguments(); ++k)
+      if (getRole(function, k) == "scratch")
+        workspace = function.getArgument(k);
+    builder.setInsertionPointToStart(&function.getBody().front());
+    Location loc = function.getLoc();
+    Value place = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
+                                                                 workspace);
+    place =
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), place);
+    std::string count = std::to_string(groups);
+    std::string text = "{\n.reg .pred leads, waits;\n.reg .b32 seen, end;\n"
+                       "setp.ne.u32 leads, $1, 0;\n@leads bra BEHIND;\n"
+                       "fence.acq_rel.gpu;\n"
+                       "atom.add.acq_rel.gpu.u32 seen, [$0], 1;\n"
+                       "rem.u32 end, seen, " +
+                       count + ";\nsub.u32 end, seen, end;\nadd.u32 end, end, " +
+                       count +
+                       ";\nAGAIN:\nld.acquire.gpu.u32 seen, [$0];\n"
+                       "sub.u32 seen, seen, end;\nsetp.lt.s32 waits, seen, 0;\n"
+                       "@waits bra AGAIN;\nfence.acq_rel.gpu;\nBEHIND:\n}";
+    SmallVector<gpu::BarrierOp> barriers;
+    function.walk([&](gpu::BarrierOp op) { barriers.push_back(op); });
+    for (gpu::BarrierOp op : barriers) {
+      builder.setInsertionPointAfter(op);
+      LLVM::InlineAsmOp::create(
+          builder, op.getLoc(), TypeRange(), ValueRange{place, threadInGroup},
+          text, "l,r,~{memory}", /*has_side_effects=*/true,
+          /*is_align_stack=*/false, LLVM::TailCallKind::None,
+          LLVM::AsmDialectAttr(), ArrayAttr());
+      gpu::BarrierOp::create(builder, op.getLoc());
+    }
+  }
+
   /// Lets floating-point units compute with denormal numbers, which IREE's
   /// runtime has switched off, until the kernel returns.
   void keepDenormals() {
@@ -321,6 +446,8 @@ private:
   OpBuilder builder;
   BlockArgument status;
   SmallVector<Attribute> messages;
+  /// On a GPU: whether a thread is the first one, and its number in its group.
+  Value isFirst, threadInGroup;
 };
 
 struct LowerKernelABIPass

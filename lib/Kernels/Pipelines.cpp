@@ -45,7 +45,7 @@ ssa_compiler::getKernelBufferization() {
 
 void ssa_compiler::registerKernelDialects(DialectRegistry &registry) {
   registry.insert<affine::AffineDialect, bufferization::BufferizationDialect,
-                  linalg::LinalgDialect, LLVM::LLVMDialect,
+                  gpu::GPUDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
                   memref::MemRefDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   arith::registerValueBoundsOpInterfaceExternalModels(registry);
@@ -71,8 +71,17 @@ struct LowerKernelsOptions : PassPipelineOptions<LowerKernelsOptions> {
                      "the kernel looks whether it is to stop, and whether the "
                      "workspace is large enough"),
       llvm::cl::init(false)};
+  Option<int64_t> threads{
+      *this, "threads",
+      llvm::cl::desc("Threads of the workgroup that runs a kernel on a GPU; 0 "
+                     "for kernels that run in one thread of a CPU"),
+      llvm::cl::init(0)};
 };
 } // namespace
+
+/// Bytes that the threads of a workgroup share: what any GPU has without being
+/// asked for more is 48 KiB.
+static constexpr int64_t kSharedMemory = 40 << 10;
 
 /// Canonicalisation without a pattern that gives a carried tensor the static
 /// size with which the loop begins, though it may yield another size. Patterns
@@ -125,11 +134,16 @@ static void buildLowerKernels(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createResultsToOutputsPass(results));
   pm.addNestedPass<func::FuncOp>(createForwardCopiesPass());
   pm.addNestedPass<func::FuncOp>(createCopiesToLinalgPass());
-  if (given.hostBuffers)
+  // A GPU would wait for the host's memory in each trip.
+  if (given.hostBuffers && given.threads == 0)
     pm.addNestedPass<func::FuncOp>(createPollInterruptsPass());
   // Loops.
   pm.addNestedPass<func::FuncOp>(createCollapseLoopsPass());
-  pm.addNestedPass<func::FuncOp>(createLinalgToLoopsPass());
+  if (given.threads != 0)
+    pm.addNestedPass<func::FuncOp>(
+        createDistributeToThreadsPass({given.threads}));
+  else
+    pm.addNestedPass<func::FuncOp>(createLinalgToLoopsPass());
   pm.addNestedPass<func::FuncOp>(createFlattenViewsPass());
   pm.addNestedPass<func::FuncOp>(createResolveSizesPass());
   pm.addPass(memref::createFoldMemRefAliasOpsPass());
@@ -138,6 +152,8 @@ static void buildLowerKernels(OpPassManager &pm,
   clean();
   PlaceScratchPassOptions scratch;
   scratch.checkWorkspace = given.hostBuffers;
+  if (given.threads != 0)
+    scratch.maxStack = kSharedMemory;
   pm.addPass(createPlaceScratchPass(scratch));
   pm.addNestedPass<func::FuncOp>(createResolveSizesPass());
   clean();

@@ -81,7 +81,8 @@ struct SizeBuilder {
 class Placement {
 public:
   Placement(func::FuncOp function, ScratchPlan &plan)
-      : function(function), plan(plan), builder(function.getContext()) {}
+      : function(function), plan(plan), builder(function.getContext()),
+        reserved(getWorkgroups(function) > 1 ? kScratchAlignment : 0) {}
 
   void run() {
     placeBuffers();
@@ -102,7 +103,7 @@ private:
                                  SmallVectorImpl<Value> &fits) {
     SizeBuilder emit{builder, function.getLoc()};
     Location loc = function.getLoc();
-    Value offset = emit.index(0);
+    Value offset = emit.index(reserved);
     SmallVector<Value> offsets;
     for (const ScratchPlan::Buffer &buffer : plan.getBuffers()) {
       offsets.push_back(offset);
@@ -129,7 +130,7 @@ private:
   /// Makes views of the workspace of the allocations.
   void placeBuffers() {
     Block &entry = function.getBody().front();
-    if (plan.getBuffers().empty() && plan.getLate().empty())
+    if (plan.getBuffers().empty() && plan.getLate().empty() && reserved == 0)
       return;
     unsigned number = entry.getNumArguments();
     auto type =
@@ -322,6 +323,8 @@ private:
   func::FuncOp function;
   ScratchPlan &plan;
   OpBuilder builder;
+  /// The bytes at the start of the workspace in which workgroups count.
+  int64_t reserved;
 };
 
 struct PlaceScratchPass
@@ -334,8 +337,9 @@ struct PlaceScratchPass
       return signalPassFailure();
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions) {
-      ScratchPlan plan(function, ranges,
-                       {maxStack, maxReserved, checkWorkspace});
+      // Workgroups share nothing but the workspace.
+      int64_t near = getWorkgroups(function) > 1 ? 0 : maxStack.getValue();
+      ScratchPlan plan(function, ranges, {near, maxReserved, checkWorkspace});
       if (failed(plan.run()))
         return signalPassFailure();
       Placement(function, plan).run();

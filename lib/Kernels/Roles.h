@@ -53,6 +53,22 @@ inline constexpr int64_t kFailure = 0, kInterrupt = 1, kFirstScalar = 2;
 inline constexpr llvm::StringLiteral kInterrupted = "interrupted",
                                      kNoSpace = "workspace";
 
+/// The message of an assertion that stops a thread after another one has failed
+/// and told the caller why.
+inline constexpr llvm::StringLiteral kStopped = "stopped";
+
+/// The attribute of a function that says how many threads run it.
+inline constexpr llvm::StringLiteral kThreads = "kernel.threads";
+
+/// The attribute of a function that says how many workgroups of these threads
+/// run it, if they are more than one: a power of two.
+inline constexpr llvm::StringLiteral kWorkgroups = "kernel.workgroups";
+
+inline int64_t getWorkgroups(mlir::func::FuncOp function) {
+  auto count = function->getAttrOfType<mlir::IntegerAttr>(kWorkgroups);
+  return count ? count.getInt() : 1;
+}
+
 inline mlir::MemRefType getStatusType(mlir::func::FuncOp function,
                                       int64_t scalars) {
   return mlir::MemRefType::get(

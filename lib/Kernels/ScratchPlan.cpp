@@ -9,6 +9,7 @@
 #include "Roles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -69,6 +70,42 @@ bool ScratchPlan::isResult(memref::AllocOp op) const {
   return llvm::is_contained(llvm::make_second_range(results), op);
 }
 
+/// Finds the views of a buffer, itself included. Fails if a branch or loop
+/// hands it on.
+static LogicalResult findViews(Value buffer, SmallVectorImpl<Value> &views) {
+  views.push_back(buffer);
+  for (Operation *user : buffer.getUsers()) {
+    if (isa<ViewLikeOpInterface>(user)) {
+      if (failed(findViews(user->getResult(0), views)))
+        return failure();
+    } else if (auto store = dyn_cast<memref::StoreOp>(user)) {
+      if (store.getValue() == buffer)
+        return failure();
+    } else if (!isa<memref::LoadOp>(user)) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+/// Lets the threads of a workgroup share a buffer; returns whether they can.
+static bool share(memref::AllocOp op, OpBuilder &builder) {
+  SmallVector<Value> views;
+  if (failed(findViews(op, views)))
+    return false;
+  auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
+                                          gpu::AddressSpace::Workgroup);
+  for (Value view : views) {
+    auto type = cast<MemRefType>(view.getType());
+    view.setType(MemRefType::get(type.getShape(), type.getElementType(),
+                                 type.getLayout(), space));
+  }
+  op.removeAlignmentAttr(); // newer versions of MLIR write it otherwise
+  op->moveBefore(&op->getParentOfType<func::FuncOp>().getBody().front(),
+                 op->getParentOfType<func::FuncOp>().getBody().front().begin());
+  return true;
+}
+
 /// Decides where each buffer is.
 LogicalResult ScratchPlan::planBuffers() {
   SmallVector<memref::AllocOp> constant;
@@ -81,6 +118,7 @@ LogicalResult ScratchPlan::planBuffers() {
   });
   if (planned.wasInterrupted())
     return failure();
+  bool isShared = function->hasAttr(kThreads);
   auto bytesOf = [](memref::AllocOp op) {
     return op.getType().getNumElements() * elementBytes(op.getType());
   };
@@ -89,11 +127,14 @@ LogicalResult ScratchPlan::planBuffers() {
   });
   for (memref::AllocOp op : constant) {
     int64_t bytes = llvm::alignTo(bytesOf(op), kScratchAlignment);
-    if (bytes > options.maxStack || isResult(op)) {
+    if (bytes > options.maxStack || isResult(op) ||
+        (isShared && !share(op, builder))) {
       buffers.push_back({op, {}, bytesOf(op)});
       continue;
     }
     options.maxStack -= bytes;
+    if (isShared)
+      continue;
     builder.setInsertionPointToStart(&function.getBody().front());
     auto local = memref::AllocaOp::create(builder, op.getLoc(), op.getType());
     op.replaceAllUsesWith(local.getResult());

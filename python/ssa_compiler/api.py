@@ -77,7 +77,7 @@ def compile(
             turns the cache off everywhere.
         gradients: what a call does where eager would record gradients, as a parameter or an argument requires grad and
             grad mode is on: "raise" ArgumentValueError, or "detach" the results. Compiled programs record none.
-        kernels: on the CPU, make one native kernel of the program, or of each part of it that can be one
+        kernels: make one native kernel of the program, or of each part of it that can be one
             (docs/Kernels.md); IREE launches a kernel for each op of the rest. The environment variable
             SSA_COMPILER_KERNELS=off turns this off everywhere.
         fullgraph: raise where the program cannot be compiled as a whole. None for True if the environment variable

@@ -316,7 +316,7 @@ def compile_one(
     lap("modules")
     kind = _device_target(source, args, kwargs) if options.target == "auto" else options.target
     chosen = resolve_target(kind, data_tiling=bool(options.data_tiling))
-    kernels = options.kernels and chosen.kind == "cpu" and not is_off("SSA_COMPILER_KERNELS")
+    kernels = options.kernels and not is_off("SSA_COMPILER_KERNELS")
     asked = ImportOptions(options.index_checks, options.dynamic_shapes, further, kernels)
     asked = replace(asked, exact_aliases=options.exact_aliases, most_nodes=options.most_nodes)
     entry = find_entry(source, args, kwargs, asked, chosen, options)

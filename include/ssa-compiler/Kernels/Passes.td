@@ -65,7 +65,8 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
     only, whose sizes may be dynamic, if the math functions in it are as exact in a kernel as elsewhere,
     and if nothing in it is large enough that code generated for that op alone is
     quicker. Such a function gets the attribute `kernel.form = "kernel"`; any other
-    gets `kernel.reason`, which says why not.
+    gets `kernel.reason`, which says why not. One for a GPU gets `kernel.workgroups` if more
+    than one is to run it.
 
     Before, concatenations become insertions, selects of tensors of dynamic sizes
     branches, and arguments that stand for constants
@@ -87,7 +88,9 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
     Option<"minLaunches", "min-launches", "int64_t", "3",
            "The fewest ops that compute in a function with assertions or scalar results, which cost a look at the status">,
     Option<"maxOps", "max-ops", "int64_t", "6000",
-           "The most ops, as compile time grows with them">
+           "The most ops, as compile time grows with them">,
+    Option<"workgroups", "workgroups", "int64_t", "0",
+           "The most workgroups of a GPU that run the kernel, 0 on the CPU: ops with more work are left to kernels that the whole GPU runs">
   ];
 }
 
@@ -289,6 +292,45 @@ def LinalgToLoopsPass : Pass<"linalg-to-loops", "::mlir::func::FuncOp"> {
   ];
 }
 
+def DistributeToThreadsPass : Pass<"distribute-to-threads", "::mlir::func::FuncOp"> {
+  let summary = "[kernels] run a kernel in one workgroup of a GPU";
+  let description = [{
+    All threads take the same way through loops and branches. The iterations of a linalg
+    op on buffers are distributed over them: each thread computes every N-th result,
+    neighbours side by side in memory. A reduction along memory is shared by the threads of
+    a warp, which exchange what they have (`gpu.shuffle`); one of few results is cut into
+    parts, which are combined in the end. Sums of floats depend on the number of threads.
+
+    What is computed of numbers only is computed by all threads. Stores of numbers, and
+    loops and branches that store and have no linalg op in them, are for the first thread;
+    their results go through memory to the others. If an assertion fails there, the others
+    stop as well.
+
+    A function with `kernel.workgroups` runs in so many workgroups, whose threads wait for
+    each other by counting in the first bytes of the workspace, where all of the kernel's
+    scratch memory is then.
+
+    `gpu.barrier` stands in front of what accesses a buffer that other threads may have
+    accessed since the last barrier, one of the two writing, unless each thread
+    accesses the same elements in both, as in two elementwise ops of the same sizes.
+    The function gets `kernel.threads`.
+
+    ```mlir
+    linalg.generic ... ins(%x : memref<320xf32>) outs(%y : memref<320xf32>)
+    // becomes
+    %t = gpu.thread_id x
+    scf.for %i = %t to %c320 step %c256 { ... }
+    ```
+  }];
+  let options = [
+    Option<"threads", "threads", "int64_t", "256", "Threads of the workgroup: a power of two, at least 32">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
 def ComputeInDestinationPass : Pass<"compute-in-destination", "::mlir::ModuleOp"> {
   let summary = "[kernels] let ops compute where their results are inserted";
   let description = [{
@@ -398,7 +440,8 @@ def FlattenViewsPass : Pass<"flatten-views", "::mlir::func::FuncOp"> {
 
     Every `memref.collapse_shape` and `memref.expand_shape` of a buffer that a branch
     or loop chooses becomes one, too, whatever its layout is: IREE's code generator
-    moves reshapes of block arguments to where the arguments are not defined yet.
+    moves reshapes of block arguments to where the arguments are not defined yet. A
+    cast of a reshaped buffer becomes one of the buffer.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
@@ -425,7 +468,9 @@ def PollInterruptsPass : Pass<"poll-interrupts", "::mlir::func::FuncOp"> {
 def PlaceScratchPass : Pass<"place-scratch", "::mlir::ModuleOp"> {
   let summary = "[kernels] give the allocations of kernels places on the stack and in a workspace";
   let description = [{
-    Small allocations of a known size become `memref.alloca` at the function's start,
+    Small allocations of a known size become `memref.alloca` at the function's start, or, of
+    a function with `kernel.threads`, memory that its threads share (of these only such as are loaded
+    and stored directly);
     all others views of one buffer of bytes, the function's last argument
     (`kernel.role = "scratch"`). Each has a place of its own: allocations in loops may
     be shared between trips, as no loop yields another buffer than it was given.
@@ -468,7 +513,8 @@ def LowerKernelABIPass : Pass<"lower-kernel-abi", "::mlir::ModuleOp"> {
       as their bits; the second is that of `--poll-interrupts`. A function without
       assertions and scalar results has no status.
     - Buffers of `i1` have a byte for each element.
-    - Denormal numbers are computed with, whatever the caller has set (x86-64).
+    - Denormal numbers are computed with, whatever the caller has set (x86-64; GPUs do
+      anyway).
     At the end, constants are propagated and unreachable blocks removed: behind an
     assertion that always fails nothing is left, which LLVM may not expect to be
     reachable.

@@ -102,6 +102,22 @@ class Device:
             # Without elements it is contiguous whatever its strides are, which IREE does not see.
             return self._import(self._to_dlpack(tensor.new_empty(tensor.shape)))
 
+    def shared_words(self, count: int) -> torch.Tensor:
+        """Return words that the device and the host read and write where they lie.
+
+        Args:
+            count: how many.
+        Returns:
+            Zeros, int64, [count], on the device for PyTorch; the host finds them at `data_ptr()`.
+        """
+        import torch
+
+        if self.torch_type == "cpu" or not count:
+            return torch.zeros(count, dtype=torch.int64)
+        # CUDA gives pinned memory of the host one address for both.
+        words = torch.zeros(count, dtype=torch.int64, pin_memory=True)
+        return torch.as_tensor(_CudaWords(words), device=self.torch_name)
+
     def wait_for_pytorch(self) -> None:
         """Wait for what PyTorch has been asked to compute, before IREE reads its tensors or writes into them.
 
@@ -173,6 +189,23 @@ class Device:
         """Give memory back that is kept for tensors, on the CPU; on CUDA IREE would free it twice."""
         if self.torch_type == "cpu":
             self.hal.allocator.trim()
+
+
+class _CudaWords:
+    """Pinned memory of the host as CUDA memory.
+
+    Args:
+        words: pinned, int64, [n].
+    """
+
+    def __init__(self, words: torch.Tensor) -> None:
+        self.words = words
+        self.__cuda_array_interface__ = {
+            "shape": tuple(words.shape),
+            "typestr": "<i8",
+            "data": (words.data_ptr(), False),
+            "version": 2,
+        }
 
 
 @cache

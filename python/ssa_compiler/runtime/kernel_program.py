@@ -79,6 +79,8 @@ class KernelProgram(Program):
                 inputs = self._new_inputs(leaves, used, buffers)
             outputs = self._list(len(self._outputs))
             watched = interface.polls and watch(buffers.words)
+            if self._on_gpu:
+                self._device.wait_for_pytorch()
             try:
                 self._invoke(self._function, inputs, outputs)
             except (RuntimeError, ValueError, IndexError, TypeError) as error:
@@ -210,8 +212,13 @@ def copy_placed(place: PlacedResult, dtype: torch.dtype, words: list[int], works
     import torch
 
     sizes = iter(words[place.word + 1 : place.word + 1 + place.shape.count(None)])
-    result = torch.empty([next(sizes) if size is None else size for size in place.shape], dtype=dtype)
-    ctypes.memmove(result.data_ptr(), workspace.data_ptr() + words[place.word], result.nbytes)
+    shape = [next(sizes) if size is None else size for size in place.shape]
+    result = torch.empty(shape, dtype=dtype, device=workspace.device)
+    first = words[place.word]
+    if workspace.is_cuda:
+        result.view(-1).view(torch.int8).copy_(workspace[first : first + result.nbytes])
+    else:
+        ctypes.memmove(result.data_ptr(), workspace.data_ptr() + first, result.nbytes)
     return result
 
 
@@ -231,7 +238,10 @@ class _Buffers:
     def __init__(self, device: Device, words: int, workspace: int) -> None:
         import torch
 
-        status, scratch = torch.zeros(words, dtype=torch.int64), torch.empty(workspace, dtype=torch.int8)
+        status = device.shared_words(words)
+        # Workgroups of a GPU count in the first bytes.
+        empty = torch.zeros if device.torch_type == "cuda" else torch.empty
+        scratch = empty(workspace, dtype=torch.int8, device=device.torch_name)
         self._memory = (status, scratch)
         self._views = [device.view(tensor) for tensor in self._memory if tensor.numel()]
         self.views: ArgumentViews | None = None

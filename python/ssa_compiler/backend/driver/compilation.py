@@ -97,7 +97,10 @@ class Compilation(ModuleAtWork):
         start = time.perf_counter()
         self._module = ir.Module.parse(whole.operation.get_asm(enable_debug_info=True), self._context)
         self._kernels, _ = form_regions(
-            self._module, ssa_opt=self._kernel_maker, timeout_s=min(self._timeout_s, _FORMING_TIMEOUT_S)
+            self._module,
+            threads=self._target.threads,
+            ssa_opt=self._kernel_maker,
+            timeout_s=min(self._timeout_s, _FORMING_TIMEOUT_S),
         )
         self._seconds["kernels"] += time.perf_counter() - start
         if self._kernels:
@@ -164,7 +167,7 @@ class Compilation(ModuleAtWork):
         timeout_s = min(self._timeout_s, _FORMING_TIMEOUT_S)
         tools: dict[str, Any] = {"ssa_opt": self._kernel_maker, "timeout_s": timeout_s}
         try:
-            return form_kernel(text, self._context, whole=True, **tools)
+            return form_kernel(text, self._context, whole=True, threads=self._target.threads, **tools)
         except NoKernelError as error:
             raise self._with_op(error) from None
 
@@ -186,7 +189,12 @@ class Compilation(ModuleAtWork):
         start = time.perf_counter()
         text = f"{device_module(flags, timeout_s=self._timeout_s)}{kernel.call}{kernel.executable}}}\n"
         source, output = (self._folder / f"kernel.{kind}" for kind in ("mlir", "vmfb"))
-        source.write_text(text, encoding="utf-8")
+        if self._for_gpu:
+            module = ir.Module.parse(text, self._context)
+            round_allocations(module)
+            write_bytecode(module, source)
+        else:
+            source.write_text(text, encoding="utf-8")
         command = [compiler_path(), str(source), *flags, *SECOND_HALF, *PRINT_MACHINE, "-o", str(output)]
         completed = run_tool(command, timeout_s=min(self._timeout_s, _KERNEL_TIMEOUT_S), memory=self._memory)
         seconds["iree-compile"] += time.perf_counter() - start

@@ -46,8 +46,7 @@ def compile_module(
         extra_flags: further flags for iree-compile.
         cache: look the program up, and keep it when it is compiled. Neither happens with `dump_dir` or `extra_flags`,
             which ask to see how iree-compile runs.
-        kernels: make a kernel of a program that can be one, or of its parts that can, on the CPU (`kernels`,
-            `region_kernels`).
+        kernels: make a kernel of a program that can be one, or of its parts that can (`kernels`, `region_kernels`).
         ssa_opt: the executable that makes it; searched for if None.
     Returns:
         The artifact. Its file is removed when the artifact dies or the process exits; a loaded program goes on without
@@ -57,7 +56,6 @@ def compile_module(
     """
     kept = open_cache() if cache and dump_dir is None and not extra_flags else None
     start = time.perf_counter()
-    kernels &= target.kind == "cpu"
     maker = find_ssa_opt(ssa_opt) if kernels else None
     name = digest_of(text, target, timeout_s, maker) if kept is not None else ""
     artifact = take_artifact(kept, name, target) if kept is not None else None

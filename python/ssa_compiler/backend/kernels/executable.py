@@ -25,6 +25,8 @@ _MOST_SCALARS = MOST_CONSTANTS // 2
 """Numbers of 64 bits."""
 MOST_TENSORS = MOST_BINDINGS - 2
 """Buffers beside scratch memory and the status."""
+_TRANSLATION = "#iree_codegen.translation_info<pipeline = #iree_codegen.no_pipeline workgroup_size = [{}, 1, 1]>"
+"""What says how many threads run a kernel on a GPU."""
 _ALIGNMENT = 64
 """Of scratch memory, in bytes; nothing is known of where the caller's tensors begin but that it suits their
 elements.
@@ -47,7 +49,7 @@ def _arguments(kernel: ir.Operation) -> list[Argument]:
 
 
 def assemble(
-    function: ir.Operation, kernel: ir.Module, name: str, *, whole: bool
+    function: ir.Operation, kernel: ir.Module, name: str, *, whole: bool, threads: int
 ) -> tuple[str, str, KernelInterface | None]:
     """Return the executable, the function that dispatches it, `@main`, and how the runtime calls that.
 
@@ -56,6 +58,7 @@ def assemble(
         kernel: what `--lower-kernels` made of it.
         name: the name of the executable.
         whole: whether it is the whole program: the runtime passes its status and scratch memory.
+        threads: the threads of a workgroup that runs it on a GPU; 0 on the CPU.
     Raises:
         OperandLimitError: it takes too many operands.
     """
@@ -70,13 +73,15 @@ def assemble(
     sizes.erase()
     if whole:
         call, interface = call_program(function, callee)
-        return _executable(callee, kernel, ("status", "scratch", "output")), call, interface
-    return _executable(callee, kernel, ("output", "scratch", "status")), call_loop(function, callee), None
+        return _executable(callee, kernel, ("status", "scratch", "output"), threads), call, interface
+    return _executable(callee, kernel, ("output", "scratch", "status"), threads), call_loop(function, callee), None
 
 
-def _executable(callee: Callee, kernel: ir.Module, roles: tuple[str, ...]) -> str:
+def _executable(callee: Callee, kernel: ir.Module, roles: tuple[str, ...], threads: int) -> str:
     """The executable. Its buffers are bound in the order of the arguments, then of the roles."""
     name, arguments = callee.name, callee.arguments
+    lowered = ir.SymbolTable(kernel.operation)["main"].attributes
+    groups = ir.IntegerAttr(lowered["kernel.workgroups"]).value if "kernel.workgroups" in lowered else 1
     numbers = [(number, argument) for argument in arguments for number in argument.constants]
     buffers = [argument for argument in [*callee.given, *callee.with_role(*roles)] if argument.is_buffer]
     if len(numbers) > _MOST_SCALARS:
@@ -103,14 +108,16 @@ def _executable(callee: Callee, kernel: ir.Module, roles: tuple[str, ...]) -> st
         prologue.append(_say_distinct(buffers))
     text = kernel.operation.get_asm(enable_debug_info=False)
     # IREE links executables into one: names are those of all.
-    body = _HEADER.sub(f"  func.func @{name}() {{\n" + "\n".join(prologue).replace("\\", "\\\\"), text, count=1)
+    attributes = f"attributes {{translation_info = {_TRANSLATION.format(threads)}}} " if threads else ""
+    body = _HEADER.sub(f"  func.func @{name}() {attributes}{{\n" + "\n".join(prologue).replace("\\", "\\\\"), text, count=1)
     inner = body[body.index("{") + 1 : body.rindex("}")]
     return (
         f"  hal.executable.source private @{name} {{\n"
         f"    hal.executable.export public @{name} ordinal(0) layout({layout}) count(%device: !hal.device) "
         "-> (index, index, index) {\n"
         "      %one = arith.constant 1 : index\n"
-        "      hal.return %one, %one, %one : index, index, index\n"
+        f"      %groups = arith.constant {groups} : index\n"
+        "      hal.return %groups, %one, %one : index, index, index\n"
         "    }\n"
         "    builtin.module {\n"
         f"{inner}\n"

@@ -37,6 +37,9 @@ __all__ = [
 # IREE's own kernels are vectorised before LLVM sees them; ours are plain loops.
 KERNEL_FLAGS = ("--iree-llvmcpu-loop-vectorization", "--iree-llvmcpu-slp-vectorization")
 
+# Workgroups that run a kernel on a GPU together, if there is enough to do. All have to be there at once: GPUs hold
+# several times as many.
+_WORKGROUPS = 64
 # One of MLIR's patterns gives a carried tensor the static size with which the loop begins, though it may yield another
 # size. It has the name that the compiler which built torch-mlir gives its class.
 _CANONICALIZE = (
@@ -53,7 +56,7 @@ _TO_LINALG = (
     f"torch-func-backend-type-conversion,func.func({_CANONICALIZE},torch-finalizing-backend-type-conversion))"
 )
 # Ops of torch-mlir's own dialects are there in generic form.
-_TO_KERNELS = ("--allow-unregistered-dialect", "--lower-tm-tensor", "--link-kernel-library", "--form-kernels")
+_TO_KERNELS = ("--allow-unregistered-dialect", "--lower-tm-tensor", "--link-kernel-library")
 _NATIVE_OP = re.compile(r"^[^/\n]*?\btorch\.(?:aten|prims|torchvision|operator)\b", re.MULTILINE)
 _REASON = re.compile(r'kernel\.reason = "((?:[^"\\]|\\.)*)"')
 _COPIES = re.compile(r"kernel\.((?:loop_)?cop(?:ies|ied_bytes)) = (\d+)")
@@ -114,6 +117,7 @@ def form_kernel(
     *,
     name: str = "kernels",
     whole: bool,
+    threads: int,
     ssa_opt: str | os.PathLike[str] | None,
     timeout_s: float,
 ) -> Kernel:
@@ -124,6 +128,7 @@ def form_kernel(
         context: for parsing what ssa-opt prints.
         name: the name of the executable.
         whole: whether the function is the whole program.
+        threads: the threads of a workgroup that runs it on a GPU; 0 on the CPU.
         ssa_opt: the executable; searched for if None.
         timeout_s: wall-clock limit of each tool in seconds.
     Raises:
@@ -132,17 +137,20 @@ def form_kernel(
     lower = str(Path(_mlir_libs.__path__[0]) / "torch-mlir-opt")
     linalg = run_stage([lower, "-", f"--pass-pipeline={_TO_LINALG}", "--mlir-print-op-generic"], text, timeout_s)
     maker = find_ssa_opt(ssa_opt)
-    formed = run_stage([maker, "-", *_TO_KERNELS], linalg, timeout_s)
+    # The workgroups of a part would have nothing in which to count.
+    groups = (_WORKGROUPS if whole else 1) if threads else 0
+    limits = [f"--form-kernels=workgroups={groups}"]
+    formed = run_stage([maker, "-", *_TO_KERNELS, *limits], linalg, timeout_s)
     if (found := _REASON.search(formed)) is not None:
         raise NoKernelError(found[1])
-    pipeline = "--lower-kernels=host-buffers=true" if whole else "--lower-kernels"
+    pipeline = f"--lower-kernels=threads={threads} host-buffers={str(whole).lower()}"
     lowered = run_stage([maker, "-", pipeline], formed, timeout_s)
     copied, ops = dict(_COPIES.findall(lowered)), count_ops(text)
     if int(copied["loop_copied_bytes"]) > _COPIED_IN_LOOPS:
         raise NoKernelError(f"it would copy {copied['loop_copied_bytes']} bytes in a loop")
     program = ir.Module.parse(formed, context)
     try:
-        assembled = assemble(_main(program), ir.Module.parse(lowered, context), name, whole=whole)
+        assembled = assemble(_main(program), ir.Module.parse(lowered, context), name, whole=whole, threads=threads)
     except OperandLimitError as error:
         raise NoKernelError(str(error)) from error
     executable, call, interface = assembled

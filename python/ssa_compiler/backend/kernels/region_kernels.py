@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from iree.compiler import ir
@@ -41,19 +42,20 @@ _PRODUCTS = tuple(
 
 
 def form_regions(
-    module: ir.Module, *, ssa_opt: str | os.PathLike[str] | None, timeout_s: float
+    module: ir.Module, *, threads: int, ssa_opt: str | os.PathLike[str] | None, timeout_s: float
 ) -> tuple[list[Kernel], list[str]]:
     """Make kernels of the parts of a module that can be kernels, and of the ops that only kernels have.
 
     Args:
         module: an `iree`-stage module, rewritten in place: it dispatches kernels whose executables it does not have.
+        threads: the threads of a workgroup that runs a kernel on a GPU; 0 on the CPU.
         ssa_opt: the executable; searched for if None.
         timeout_s: wall-clock limit of each tool in seconds.
     Returns:
         The kernels; why other parts are none.
     """
     count_places(module)
-    former = _Former(ssa_opt, timeout_s)
+    former = _Former({"threads": threads, "ssa_opt": ssa_opt, "timeout_s": timeout_s})
     former.visit(main_function(module).regions[0].blocks[0])
     if former.kernels:
         erase_unused(module)
@@ -72,10 +74,10 @@ class _Former:
         reasons: why other parts are none.
     """
 
-    def __init__(self, ssa_opt: str | os.PathLike[str] | None, timeout_s: float) -> None:
+    def __init__(self, options: dict[str, Any]) -> None:
         self.kernels: list[Kernel] = []
         self.reasons: list[str] = []
-        self._ssa_opt, self._timeout_s = ssa_opt, timeout_s
+        self._options = options
         self._tried = 0
         self._overloaded = False  # whether the part tried last had too many arguments and results
 
@@ -118,7 +120,7 @@ class _Former:
         if not (alone and must) and self._tried >= _MOST_TRIED:
             return False
         try:
-            self.kernels.append(_take_out(ops, f"kernel_{len(self.kernels)}", self._ssa_opt, self._timeout_s))
+            self.kernels.append(_take_out(ops, f"kernel_{len(self.kernels)}", self._options))
         except NoKernelError as error:
             self._overloaded = isinstance(error, _TooManyTensors) or isinstance(error.__cause__, OperandLimitError)
             if not isinstance(error, _TooManyTensors):
@@ -244,10 +246,13 @@ def _is_worthwhile(ops: Sequence[ir.Operation]) -> bool:
     return sum(torch_operator(op) is not None and any(map(is_any_tensor, op.results)) for op in ops) >= _LEAST_OPS
 
 
-def _take_out(
-    ops: Sequence[ir.Operation], name: str, ssa_opt: str | os.PathLike[str] | None, timeout_s: float
-) -> Kernel:
+def _take_out(ops: Sequence[ir.Operation], name: str, options: dict[str, Any]) -> Kernel:
     """Make a kernel of ops of one block, and put its dispatch in their place.
+
+    Args:
+        ops: the ops.
+        name: the name of the executable.
+        options: further ones of `form_kernel`.
 
     Raises:
         NoKernelError: they cannot be one; nothing is changed then, but for conversions that nothing uses.
@@ -257,6 +262,6 @@ def _take_out(
     outlined = Outlined(ops)
     if outlined.tensors > MOST_TENSORS:
         raise _TooManyTensors(f"{outlined.tensors} tensors among its arguments and results")
-    kernel = form_kernel(outlined.text(), ops[0].context, name=name, whole=False, ssa_opt=ssa_opt, timeout_s=timeout_s)
+    kernel = form_kernel(outlined.text(), ops[0].context, name=name, whole=False, **options)
     outlined.replace_by(kernel)
     return kernel

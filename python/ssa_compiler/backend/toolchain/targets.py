@@ -12,6 +12,8 @@ from ...errors import TargetError
 
 __all__ = ["CUDA_ARCHITECTURES", "Target", "resolve_target"]
 
+# More would wait longer for each other, and have fewer registers.
+_THREADS = 256
 CUDA_ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90")
 
 # What IREE has no entry for: sm_90 with the matrix instructions that it knows of sm_80, which sm_90 has as well. Limits
@@ -43,6 +45,11 @@ class Target:
     kind: str
     architecture: str
     flags: tuple[str, ...]
+
+    @property
+    def threads(self) -> int:
+        """The threads of the workgroup that runs a kernel on a GPU; 0 on the CPU."""
+        return _THREADS if self.kind == "cuda" else 0
 
 
 # Constants are computed in the program, not by iree-compile, whose computations cannot be checked, and not when the

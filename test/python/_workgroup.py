@@ -1,0 +1,507 @@
+"""Runs kernels for a GPU without one: every thread of the workgroups, in Python, one op after the other.
+
+What is run is what `--lower-kernels=threads=N` printed. Between two barriers the threads run in an order that is drawn
+at random, and each access to memory is noted: two threads that access an element without a barrier in between, one of
+them writing, are a race, which is an error whatever the result is, unless both write the same number. So is a barrier that only some threads reach.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from iree.compiler import ir
+
+from ssa_compiler.backend.ir.bindings import DIALECTS
+from ssa_compiler.process.forks import new_context
+
+__all__ = ["RaceError", "Workgroup"]
+
+_WARP = 32
+_DTYPES = {"f32": np.float32, "f64": np.float64, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
+_DYNAMIC = -(1 << 63)
+
+
+class RaceError(AssertionError):
+    """Threads that do not wait for each other."""
+
+
+@dataclass
+class Memory:
+    """A buffer, and who accessed its elements since the last barrier.
+
+    Attributes:
+        bytes: its contents.
+        writers, readers: by the byte at which an element begins.
+    """
+
+    bytes: np.ndarray[Any, Any]
+    writers: dict[int, tuple[int, Any]] = field(default_factory=dict)
+    readers: dict[int, set[int]] = field(default_factory=dict)
+
+
+@dataclass
+class View:
+    """A memref: where elements of a dtype lie in a buffer. Offsets and strides count elements but for `first`, a byte."""
+
+    memory: Memory
+    dtype: Any
+    first: int
+    offset: int
+    sizes: list[int]
+    strides: list[int]
+
+    def place(self, indices: Sequence[int]) -> int:
+        for index, size in zip(indices, self.sizes, strict=True):
+            assert 0 <= index < size, f"index {index} of {size}"
+        at = self.offset + sum(index * stride for index, stride in zip(indices, self.strides))
+        return self.first + at * np.dtype(self.dtype).itemsize
+
+    def element(self, byte: int) -> Any:
+        return self.memory.bytes[byte : byte + np.dtype(self.dtype).itemsize].view(self.dtype)
+
+
+def _dense(sizes: Sequence[int]) -> list[int]:
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step *= size
+    return strides[::-1]
+
+
+class Workgroup:
+    """A kernel and the threads that run it.
+
+    Args:
+        lowered: the module that `--lower-kernels` printed.
+        seed: of the order in which threads run.
+    """
+
+    def __init__(self, lowered: str, seed: int = 0) -> None:
+        self._context = new_context(ir, *DIALECTS)
+        with self._context:
+            self._module = ir.Module.parse(lowered, self._context)
+        table = ir.SymbolTable(self._module.operation)
+        self._function = table["main"].operation
+        attributes = self._function.attributes
+        self.groups = ir.IntegerAttr(attributes["kernel.workgroups"]).value if "kernel.workgroups" in attributes else 1
+        self.group = ir.IntegerAttr(attributes["kernel.threads"]).value
+        self.messages = [ir.StringAttr(a).value for a in ir.ArrayAttr(attributes["kernel.messages"])]
+        self._globals = {
+            ir.StringAttr(op.attributes["sym_name"]).value: op.operation
+            for op in self._module.body
+            if op.operation.name == "memref.global"
+        }
+        self._random = random.Random(seed)
+        self.barriers = 0
+
+    def sizes(self, numbers: Sequence[int | float]) -> list[int]:
+        """Compute the sizes of results and the bytes of scratch memory, as the host does."""
+        function = ir.SymbolTable(self._module.operation)["main.sizes"].operation
+        thread = _Thread(self, 0, function)
+        return list(thread.call(list(numbers)))
+
+    def roles(self) -> list[tuple[str, ir.Type]]:
+        """The role and type of each argument."""
+        found = ir.ArrayAttr(self._function.attributes["arg_attrs"])
+        types = [argument.type for argument in self._function.regions[0].blocks[0].arguments]
+        return [(ir.StringAttr(ir.DictAttr(a)["kernel.role"]).value, type_) for a, type_ in zip(found, types)]
+
+    def run(self, inputs: Sequence[torch.Tensor | int | float]) -> tuple[int, list[torch.Tensor], list[int]]:
+        """Run it.
+
+        Args:
+            inputs: the program's arguments; those that it updates are updated.
+        Returns:
+            The number of the assertion that failed, 0 if none did; the new tensors; the words of the status.
+        """
+        given = iter(inputs)
+        roles = self.roles()
+        taken: list[Any] = []
+        numbers: list[int | float] = []
+        views: list[tuple[torch.Tensor, View]] = []
+        for role, type_ in roles:
+            if role not in ("input", "written"):
+                taken.append(None)
+                continue
+            value = next(given)
+            if isinstance(value, torch.Tensor):
+                numbers += [
+                    value.shape[d] for d in range(value.dim()) if ir.MemRefType(type_).is_dynamic_dim(d)
+                ]
+                view = _view_of(value)
+                views.append((value, view))
+                taken.append(view)
+            else:
+                numbers.append(value)
+                taken.append(_wrap(value, str(type_)))
+        sizes = self.sizes(numbers)
+        made: list[View] = []
+        status: View | None = None
+        left = iter(sizes)
+        for place, (role, type_) in enumerate(roles):
+            if role == "output":
+                shape = [next(left) if ir.MemRefType(type_).is_dynamic_dim(d) else ir.MemRefType(type_).shape[d]
+                         for d in range(ir.MemRefType(type_).rank)]
+                made.append(self.allocate(shape, str(ir.MemRefType(type_).element_type)))
+                taken[place] = made[-1]
+            elif role == "scratch":
+                taken[place] = self.allocate([max(sizes[-1], 1 << 16)], "i8")
+            elif role == "status":
+                status = taken[place] = self.allocate(list(ir.MemRefType(type_).shape), "i64")
+        threads = [_Thread(self, number, self._function) for number in range(self.groups * self.group)]
+        self._interleave([thread.steps(list(taken)) for thread in threads])
+        for tensor, view in views:
+            tensor.copy_(_tensor_of(view, tensor.dtype))
+        words = [int(word) for word in status.memory.bytes.view(np.int64)] if status is not None else [0]
+        return words[0], [_tensor_of(view, None) for view in made], words
+
+    def allocate(self, shape: Sequence[int], element: str) -> View:
+        """A buffer with numbers that nobody should use."""
+        dtype = _DTYPES[element]
+        count = math.prod(shape)
+        memory = Memory(np.full(count * np.dtype(dtype).itemsize, 0x7F, dtype=np.uint8))
+        return View(memory, dtype, 0, 0, list(shape), _dense(shape))
+
+    def constant(self, name: str) -> View:
+        op = self._globals[name]
+        values = np.array(ir.DenseElementsAttr(op.attributes["initial_value"]))
+        type_ = ir.MemRefType(ir.TypeAttr(op.attributes["type"]).value)
+        dtype = _DTYPES[str(type_.element_type)]
+        data = np.broadcast_to(values.astype(dtype), tuple(type_.shape)).copy()
+        return View(Memory(data.reshape(-1).view(np.uint8)), dtype, 0, 0, list(type_.shape), _dense(type_.shape))
+
+    def _interleave(self, threads: list[Generator[Any, Any, None]]) -> None:
+        """Run threads up to where they wait, until all have ended."""
+        self._touched: dict[int, Memory] = {}
+        waiting: dict[int, Any] = {}
+        answers: dict[int, Any] = {}
+        running = set(range(len(threads)))
+        while running:
+            order = sorted(running - waiting.keys())
+            self._random.shuffle(order)
+            for number in order:
+                try:
+                    waiting[number] = threads[number].send(answers.pop(number, None))
+                except StopIteration:
+                    running.discard(number)
+            ready = False
+            for warp in {number // _WARP for number in running}:
+                members = [number for number in running if number // _WARP == warp]
+                asked = [waiting[number] for number in members]
+                if all(what is not None for what in asked) and len(members) == _WARP:
+                    for number in members:
+                        _, offset = waiting[number]
+                        answers[number] = waiting[(number ^ offset)][0]
+                    for number in members:
+                        del waiting[number]
+                    ready = True
+            if ready:
+                continue
+            if running and all(waiting[number] is None for number in running):
+                self.barriers += 1
+                for memory in self._touched.values():
+                    memory.writers.clear()
+                    memory.readers.clear()
+                self._touched.clear()
+                waiting.clear()
+            elif running:
+                raise RaceError("threads wait for others that wait for something else")
+
+    def note(self, memory: Memory, byte: int, thread: int, written: Any = None) -> None:
+        """Note an access; `written` is the number if it is a write."""
+        self._touched[id(memory)] = memory
+        writer = memory.writers.get(byte)
+        if written is None:
+            if writer is not None and writer[0] != thread:
+                raise RaceError(f"thread {thread} reads what thread {writer[0]} writes")
+            memory.readers.setdefault(byte, set()).add(thread)
+            return
+        if writer is not None and writer[0] != thread and writer[1] != written:
+            raise RaceError(f"threads {thread} and {writer[0]} write one element")
+        if memory.readers.get(byte, {thread}) - {thread}:
+            raise RaceError(f"thread {thread} writes what others read")
+        memory.writers[byte] = (thread, written)
+
+
+def _view_of(tensor: torch.Tensor) -> View:
+    data = tensor.contiguous().view(torch.uint8) if tensor.dim() else tensor.reshape(1).view(torch.uint8)
+    name = {torch.bool: "i8", torch.uint8: "i8"}.get(tensor.dtype) or re.sub(
+        r"int", "i", re.sub("float", "f", str(tensor.dtype)[6:])
+    )
+    return View(Memory(data.numpy().reshape(-1).copy()), _DTYPES[name], 0, 0, list(tensor.shape), _dense(tensor.shape))
+
+
+def _tensor_of(view: View, dtype: torch.dtype | None) -> torch.Tensor:
+    found = torch.from_numpy(view.memory.bytes.view(view.dtype).reshape(view.sizes).copy())
+    return found if dtype is None else found.view(dtype) if found.element_size() == dtype.itemsize else found
+
+
+def _wrap(value: Any, type_: str) -> Any:
+    """A number of a type."""
+    if type_ in ("f32", "f64"):
+        return _DTYPES[type_](value)
+    bits = 64 if type_ == "index" else int(type_[1:])
+    if bits == 1:
+        return int(value) & 1
+    value = int(value) & ((1 << bits) - 1)
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def _unsigned(value: int, type_: str) -> int:
+    bits = 64 if type_ == "index" else int(type_[1:])
+    return value & ((1 << bits) - 1)
+
+
+def _divide(a: int, b: int) -> int:
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+_SIGNED: dict[str, Callable[[Any, Any], Any]] = {
+    "addi": lambda a, b: a + b,
+    "subi": lambda a, b: a - b,
+    "muli": lambda a, b: a * b,
+    "andi": lambda a, b: a & b,
+    "ori": lambda a, b: a | b,
+    "xori": lambda a, b: a ^ b,
+    "divsi": _divide,
+    "remsi": lambda a, b: a - b * _divide(a, b),
+    "floordivsi": lambda a, b: a // b,
+    "maxsi": max,
+    "minsi": min,
+    "shrsi": lambda a, b: a >> b,
+    "shli": lambda a, b: a << b,
+}
+_UNSIGNED: dict[str, Callable[[Any, Any], Any]] = {
+    "divui": lambda a, b: a // b,
+    "remui": lambda a, b: a % b,
+    "maxui": max,
+    "minui": min,
+    "shrui": lambda a, b: a >> b,
+}
+_FLOAT: dict[str, Callable[..., Any]] = {
+    "addf": lambda a, b: a + b,
+    "subf": lambda a, b: a - b,
+    "mulf": lambda a, b: a * b,
+    "divf": np.divide,
+    "negf": lambda a: -a,
+    "maximumf": np.maximum,
+    "minimumf": np.minimum,
+    "maxnumf": np.fmax,
+    "minnumf": np.fmin,
+    "exp": np.exp,
+    "log": np.log,
+    "log1p": np.log1p,
+    "expm1": np.expm1,
+    "sqrt": np.sqrt,
+    "rsqrt": lambda a: type(a)(1) / np.sqrt(a),
+    "tanh": np.tanh,
+    "erf": lambda a: type(a)(math.erf(a)),
+    "absf": np.abs,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "trunc": np.trunc,
+    "roundeven": np.round,
+    "copysign": np.copysign,
+    "fma": lambda a, b, c: a * b + c,
+}
+_INTEGER_PREDICATES: list[Callable[[int, int], bool]] = [
+    lambda a, b: a == b, lambda a, b: a != b, lambda a, b: a < b, lambda a, b: a <= b,
+    lambda a, b: a > b, lambda a, b: a >= b, lambda a, b: a < b, lambda a, b: a <= b,
+    lambda a, b: a > b, lambda a, b: a >= b,
+]  # fmt: skip
+
+
+def _compare_floats(predicate: int, a: Any, b: Any) -> bool:
+    unordered = bool(np.isnan(a) or np.isnan(b))
+    if predicate in (0, 15):
+        return predicate == 15
+    if predicate in (7, 14):
+        return unordered == (predicate == 14)
+    found = [a == b, a > b, a >= b, a < b, a <= b, a != b][(predicate - 1) % 7]
+    return unordered or bool(found) if predicate > 7 else bool(found) and not unordered
+
+
+class _Thread:
+    """One thread."""
+
+    def __init__(self, workgroup: Workgroup, number: int, function: ir.Operation) -> None:
+        self._workgroup, self._number, self._function = workgroup, number, function
+        self._shared: dict[Any, View] = workgroup.__dict__.setdefault("_shared", {})
+
+    def call(self, arguments: list[Any]) -> list[Any]:
+        steps = self.steps(arguments)
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value or []
+        raise AssertionError("it waits")
+
+    def steps(self, arguments: list[Any]) -> Generator[Any, Any, Any]:
+        """Run; yields None at a barrier, and a number and a distance where threads of a warp exchange numbers."""
+        block = self._function.regions[0].blocks[0]
+        known: dict[Any, Any] = dict(zip(block.arguments, arguments, strict=True))
+        with np.errstate(all="ignore"):
+            while True:
+                target, passed = None, []
+                for view in block.operations:
+                    op = view.operation
+                    name = op.name
+                    if name == "func.return":
+                        return [known[operand] for operand in op.operands]
+                    if name == "cf.br":
+                        target, passed = op.successors[0], [known[o] for o in op.operands]
+                    elif name == "cf.cond_br":
+                        counts = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+                        operands = [known[o] for o in op.operands]
+                        yes = bool(operands[0])
+                        target = op.successors[0 if yes else 1]
+                        passed = operands[1 : 1 + counts[1]] if yes else operands[1 + counts[1] :]
+                    elif name == "gpu.barrier" or (name == "llvm.inline_asm" and not op.results):
+                        # Of several workgroups, those of all threads are what counts in memory.
+                        if (name == "gpu.barrier") == (self._workgroup.groups == 1):
+                            yield None
+                    elif name == "gpu.shuffle":
+                        value, offset, _ = (known[o] for o in op.operands)
+                        known[op.results[0]] = yield (value, offset)
+                        known[op.results[1]] = 1
+                    else:
+                        results = self._compute(op, [known[o] for o in op.operands])
+                        for result, value in zip(op.results, results, strict=True):
+                            known[result] = value
+                assert target is not None
+                block = target
+                known.update(zip(block.arguments, passed, strict=True))
+
+    def _compute(self, op: ir.Operation, operands: list[Any]) -> list[Any]:
+        dialect, _, name = op.name.partition(".")
+        if dialect == "memref":
+            return self._access(op, name, operands)
+        if op.name == "gpu.thread_id":
+            return [self._number % self._workgroup.group]
+        if op.name == "gpu.block_id":
+            return [self._number // self._workgroup.group]
+        if op.name == "llvm.inline_asm":
+            return operands
+        type_ = str(op.results[0].type)
+        if name == "constant":
+            attribute = op.attributes["value"]
+            if type_ in ("f32", "f64"):
+                return [_DTYPES[type_](ir.FloatAttr(attribute).value)]
+            return [_wrap(ir.IntegerAttr(attribute).value, type_) if type_ != "i1" else int("true" in str(attribute))]
+        given = str(op.operands[0].type)
+        if name == "select":
+            return [operands[1] if operands[0] else operands[2]]
+        if name == "cmpi":
+            predicate = ir.IntegerAttr(op.attributes["predicate"]).value
+            if predicate >= 6:
+                operands = [_unsigned(value, given) for value in operands]
+            elif given == "i1":
+                operands = [-value for value in operands]
+            return [int(_INTEGER_PREDICATES[predicate](*operands))]
+        if name == "cmpf":
+            return [int(_compare_floats(ir.IntegerAttr(op.attributes["predicate"]).value, *operands))]
+        if name in _SIGNED:
+            return [_wrap(_SIGNED[name](*operands), type_)]
+        if name in _UNSIGNED:
+            return [_wrap(_UNSIGNED[name](*(_unsigned(value, given) for value in operands)), type_)]
+        if name in _FLOAT:
+            return [_DTYPES[type_](_FLOAT[name](*operands))]
+        if name in ("extf", "truncf", "sitofp"):
+            return [_DTYPES[type_](operands[0] if given != "i1" else -operands[0])]
+        if name == "uitofp":
+            return [_DTYPES[type_](_unsigned(operands[0], given))]
+        if name in ("fptosi", "fptoui"):
+            return [_wrap(int(operands[0]) if np.isfinite(operands[0]) else 0, type_)]
+        if name in ("extui", "index_castui"):
+            return [_wrap(_unsigned(operands[0], given), type_)]
+        if name in ("extsi", "index_cast", "trunci"):
+            return [_wrap(-operands[0] if given == "i1" else operands[0], type_)]
+        if name == "bitcast":
+            of, to = (_DTYPES[part] for part in (given, type_))
+            value = np.array([operands[0]], dtype=of).view(to)[0]
+            return [value if type_ in ("f32", "f64") else int(value)]
+        raise NotImplementedError(op.name)
+
+    def _access(self, op: ir.Operation, name: str, operands: list[Any]) -> list[Any]:
+        if name == "load":
+            view, indices = operands[0], operands[1:]
+            place = view.place(indices)
+            self._workgroup.note(view.memory, place, self._number)
+            value = view.element(place)[0]
+            return [value if isinstance(value, np.floating) else int(value)]
+        if name == "store":
+            value, view = operands[:2]
+            place = view.place(operands[2:])
+            self._workgroup.note(view.memory, place, self._number, value)
+            view.element(place)[0] = value
+            return []
+        if name == "extract_aligned_pointer_as_index":
+            return [0]  # for what counts workgroups
+        type_ = ir.MemRefType(op.results[0].type) if name != "dim" else None
+        if name in ("alloc", "alloca"):
+            assert type_ is not None
+            if name == "alloca":  # each thread has its own
+                return [self._workgroup.allocate(type_.shape, str(type_.element_type))]
+            key = op.results[0]
+            if key not in self._shared:
+                self._shared[key] = self._workgroup.allocate(type_.shape, str(type_.element_type))
+            return [self._shared[key]]
+        if name == "dim":
+            return [operands[0].sizes[operands[1]]]
+        if name == "get_global":
+            key = ir.FlatSymbolRefAttr(op.attributes["name"]).value
+            if key not in self._shared:
+                self._shared[key] = self._workgroup.constant(key)
+            return [self._shared[key]]
+        assert type_ is not None
+        source = operands[0]
+        if name == "view":
+            dynamic = iter(operands[2:])
+            sizes = [next(dynamic) if type_.is_dynamic_dim(d) else type_.shape[d] for d in range(type_.rank)]
+            dtype = _DTYPES[str(type_.element_type)]
+            return [View(source.memory, dtype, source.first + operands[1], 0, sizes, _dense(sizes))]
+        if name == "cast":
+            return [source]
+        if name in ("reinterpret_cast", "subview"):
+            dynamic = iter(operands[1:])
+            parts = [
+                [next(dynamic) if value == _DYNAMIC else value for value in ir.DenseI64ArrayAttr(op.attributes[part])]
+                for part in ("static_offsets", "static_sizes", "static_strides")
+            ]
+            offsets, sizes, strides = parts
+            if name == "reinterpret_cast":
+                return [View(source.memory, source.dtype, source.first, offsets[0], sizes, strides)]
+            offset = source.offset + sum(o * s for o, s in zip(offsets, source.strides))
+            strides = [a * b for a, b in zip(strides, source.strides)]
+            if len(sizes) != type_.rank:
+                kept = [d for d, size in enumerate(sizes) if size != 1][: type_.rank]
+                sizes, strides = [sizes[d] for d in kept], [strides[d] for d in kept]
+            return [View(source.memory, source.dtype, source.first, offset, sizes, strides)]
+        if name in ("expand_shape", "collapse_shape"):
+            groups = [[ir.IntegerAttr(d).value for d in ir.ArrayAttr(g)] for g in ir.ArrayAttr(op.attributes["reassociation"])]
+            sizes, strides = [], []
+            if name == "collapse_shape":
+                for group in groups:
+                    sizes.append(math.prod(source.sizes[d] for d in group))
+                    strides.append(source.strides[[d for d in group if source.sizes[d] != 1 or d == group[-1]][-1]])
+                return [View(source.memory, source.dtype, source.first, source.offset, sizes, strides)]
+            dynamic = iter(operands[1:])
+            shape = [next(dynamic) if v == _DYNAMIC else v for v in ir.DenseI64ArrayAttr(op.attributes["static_output_shape"])]
+            for group, stride in zip(groups, source.strides):
+                inner = _dense([shape[d] for d in group])
+                sizes += [shape[d] for d in group]
+                strides += [step * stride for step in inner]
+            if not groups:
+                sizes, strides = shape, _dense(shape)
+            return [View(source.memory, source.dtype, source.first, source.offset, sizes, strides)]
+        if name == "distinct_objects":
+            return operands
+        raise NotImplementedError(op.name)

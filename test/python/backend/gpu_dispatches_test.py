@@ -72,6 +72,21 @@ def test_the_neutral_elements_are_those_of_unsigned_integers() -> None:
     assert re.search(r"\b(min|max)\.(relu\.)?s32", code) is None
 
 
+def places(x: Tensor, n: int) -> tuple[Tensor, ...]:
+    y, last, first = x[:n], x.max(1), x.min(0)
+    found = x.argmin(1), x.argmax(), x.argmax(0), y.argmin(1), x.argmin(1, keepdim=True)
+    return *found, last.indices, last.values, first.indices, first.values, y.max(1).indices
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
+def test_places_of_integers(dtype: torch.dtype, as_for_cuda: dict[str, int]) -> None:
+    """The first of several equal numbers is found, also where all are what the search starts from."""
+    info = torch.iinfo(dtype)
+    x = torch.tensor([[2, 1, 1, 3], [-1, 5, -1, 5], [0, 0, 0, 0], [-3, -7, -9, -9]]).to(dtype)
+    check(places, (x, 2), (-x, 3), *((torch.full_like(x, number), 1) for number in (info.min, info.max)))
+    assert as_for_cuda["correct_dispatches"] > 0
+
+
 def rows(x: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor]:
     y = x[:n] * 2
     return y, y.sum(0), y.clone().add_(1)

@@ -123,11 +123,17 @@ def _reduce_unsigned(generic: ir.Operation, number: int, combination: ir.Operati
         into = initial
         generic.operands[start] = _flip_all(initial, into, where).results[0]
     where = ir.InsertionPoint(combination)
-    so_far = generic.regions[0].blocks[0].arguments[start]
+    block = generic.regions[0].blocks[0]
+    so_far = block.arguments[start]
     flipped = [value if value == so_far else _flip(value, where) for value in combination.operands]
     unsigned = build(_UNSIGNED[combination.name], [so_far.type], flipped, where).results[0]
-    combination.results[0].replace_all_uses_with(unsigned)
+    # What else reads the two, to find the place, gets them as they were.
+    combination.results[0].replace_all_uses_with(_flip(unsigned, where))
     combination.erase()
+    first = ir.InsertionPoint(block.operations[0])
+    signed = _flip(so_far, first)
+    so_far.replace_all_uses_except(signed, [definer(signed), definer(unsigned)])
+    block.operations[len(block.operations) - 1].operation.operands[number] = unsigned
     result = generic.results[number]
     back = _flip_all(result, into, ir.InsertionPoint(_next(generic)))
     result.replace_all_uses_except(back.results[0], back)

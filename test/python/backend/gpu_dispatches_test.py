@@ -87,6 +87,16 @@ def test_places_of_integers(dtype: torch.dtype, as_for_cuda: dict[str, int]) -> 
     assert as_for_cuda["correct_dispatches"] > 0
 
 
+def place(x: Tensor) -> Tensor:
+    return x.argmax(1)
+
+
+def test_places_in_long_rows_are_found_in_loops() -> None:
+    """IREE would have one thread read the whole row at once, with code for each number."""
+    _, code = compiled_for_cuda(place, torch.zeros(2, 1025, dtype=torch.int64))
+    assert code.count("ld.global") < 100
+
+
 def rows(x: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor]:
     y = x[:n] * 2
     return y, y.sum(0), y.clone().add_(1)

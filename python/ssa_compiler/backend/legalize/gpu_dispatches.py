@@ -7,6 +7,9 @@
   they are in the order of unsigned integers, so such numbers are reduced, and what comes out is flipped back.
 - Sums of narrow integers as wide ones are not distributed to the threads. The numbers are converted in a dispatch of
   their own.
+- Where IREE recognises that integers are searched for the place of the least or largest, one thread gets a whole row,
+  and code for each number in it: a row of 4,097 takes half a minute to compile. The op is decomposed into what places
+  of floats are found with, which has a loop.
 """
 
 from __future__ import annotations
@@ -53,13 +56,15 @@ def widen_summands(module: ir.Module) -> int:
 
 
 def correct_dispatches(scheduled: ir.Module) -> int:
-    """Reduce signed integers to the least or largest as unsigned ones.
+    """Reduce signed integers to the least or largest as unsigned ones, and find their places in loops.
 
     Args:
         scheduled: what `iree-compile --compile-to=stream` wrote, changed in place.
     Returns:
         The number of reductions.
     """
+    searches = [op for op in walk(scheduled.operation) if op.name == "iree_linalg_ext.arg_compare"]
+    found_places = sum(map(_search_in_a_loop, searches))
     reductions = [
         (op, number, found)
         for op in walk(scheduled.operation)
@@ -69,7 +74,7 @@ def correct_dispatches(scheduled: ir.Module) -> int:
     ]
     for op, number, combination in reductions:
         _reduce_unsigned(op, number, combination)
-    return len(reductions)
+    return len(reductions) + found_places
 
 
 def skip_empty_launches(commands: ir.Module) -> int:
@@ -102,6 +107,58 @@ def _launch_if_there_are_any(launch: ir.Operation) -> None:
     block = branch.regions[0].blocks.append()
     end = build("scf.yield", [], [], ir.InsertionPoint(block))
     launch.move_before(end)
+
+
+def _search_in_a_loop(search: ir.Operation) -> bool:
+    """Replace an `arg_compare` by a reduction of pairs of a number and its place, if it is given the numbers alone."""
+    if len(search.operands) != 3:  # with places that it is given, or that do not start at 0
+        return False
+    context, where = search.context, ir.InsertionPoint(search)
+    numbers, best, place = search.operands
+    rank = ir.RankedTensorType(numbers.type).rank
+    dimension = ir.IntegerAttr(search.attributes["dimension"]).value
+    others = [ir.AffineExpr.get_dim(axis, context) for axis in range(rank) if axis != dimension]
+    maps = [ir.AffineMap.get_identity(rank, context), *[ir.AffineMap.get(rank, 0, others, context)] * 2]
+    kinds = ["reduction" if axis == dimension else "parallel" for axis in range(rank)]
+    attributes = {
+        "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(each) for each in maps], context),
+        "iterator_types": ir.ArrayAttr.get(
+            [ir.Attribute.parse(f"#linalg.iterator_type<{kind}>", context) for kind in kinds], context
+        ),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 2], context),
+    }
+    results = [result.type for result in search.results]
+    reduction = build("linalg.generic", results, [numbers, best, place], where, attributes, regions=1)
+    with reduction.location:
+        elements = [ir.RankedTensorType(value.type).element_type for value in (numbers, best, place)]
+        block = reduction.regions[0].blocks.append(*elements)
+        with ir.InsertionPoint(block):
+            end = ir.Operation.create("linalg.yield", operands=list(block.arguments)[1:])
+    where = ir.InsertionPoint(end)
+    number, *so_far = block.arguments
+    better = _inlined(search.regions[0].blocks[0], [number, so_far[0]], where)
+    index = ir.IndexType.get(context)
+    axis = {"dim": ir.IntegerAttr.get(ir.IntegerType.get_signless(64, context), dimension)}
+    here = build("linalg.index", [index], [], where, axis).results[0]
+    if elements[2] != index:
+        here = build("arith.index_cast", [elements[2]], [here], where).results[0]
+    for result, (new, old) in enumerate(zip((number, here), so_far, strict=True)):
+        end.operands[result] = build("arith.select", [old.type], [better, new, old], where).results[0]
+        search.results[result].replace_all_uses_with(reduction.results[result])
+    search.erase()
+    return True
+
+
+def _inlined(block: ir.Block, arguments: list[ir.Value], where: ir.InsertionPoint) -> ir.Value:
+    """Copy the ops of a block to `where`; returns what it yields."""
+    copies = dict(zip(block.arguments, arguments, strict=True))
+    *body, end = [view.operation for view in block.operations]
+    for op in body:
+        copied = op.clone(where)
+        for number, operand in enumerate(op.operands):
+            copied.operands[number] = copies.get(operand, operand)
+        copies.update(zip(op.results, copied.results, strict=True))
+    return copies.get(end.operands[0], end.operands[0])
 
 
 def _combination(generic: ir.Operation, number: int) -> ir.Operation | None:

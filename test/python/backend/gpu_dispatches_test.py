@@ -29,7 +29,8 @@ def compiled_for_cuda(function: Callable[..., Any], *args: Any) -> tuple[Any, st
 @pytest.fixture
 def as_for_cuda(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Compile for the CPU as for CUDA; returns what was rewritten, and how often."""
-    counts = dict.fromkeys(("widen_summands", "correct_dispatches", "round_allocations", "skip_empty_launches"), 0)
+    names = "widen_summands", "decompose_softmax", "correct_dispatches", "round_allocations", "skip_empty_launches"
+    counts = dict.fromkeys(names, 0)
 
     def counted(name: str, rewrite: Callable[[Any], int]) -> Callable[[Any], int]:
         def run(module: Any) -> int:
@@ -94,6 +95,26 @@ def place(x: Tensor) -> Tensor:
 def test_places_in_long_rows_are_found_in_loops() -> None:
     """IREE would have one thread read the whole row at once, with code for each number."""
     _, code = compiled_for_cuda(place, torch.zeros(2, 1025, dtype=torch.int64))
+    assert code.count("ld.global") < 100
+
+
+def softmaxes(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return x.softmax(-1), x.double().softmax(1), x.softmax(0)
+
+
+def test_softmax_of_long_rows(as_for_cuda: dict[str, int]) -> None:
+    x = torch.linspace(-200, 80, 1202).view(2, 601)
+    x[1, :3] = -torch.inf
+    check(softmaxes, (x,), (torch.full_like(x, -torch.inf),), (x.masked_fill(x > 79.0, torch.inf),))
+    assert as_for_cuda["decompose_softmax"] == 2
+
+
+def softmax(x: Tensor) -> Tensor:
+    return torch.softmax(x, 1)
+
+
+def test_softmax_of_long_rows_has_loops() -> None:
+    _, code = compiled_for_cuda(softmax, torch.zeros(2, 601))
     assert code.count("ld.global") < 100
 
 

@@ -10,6 +10,8 @@
 - Where IREE recognises that integers are searched for the place of the least or largest, one thread gets a whole row,
   and code for each number in it: a row of 4,097 takes half a minute to compile. The op is decomposed into what places
   of floats are found with, which has a loop.
+- One thread gets a whole row of a softmax, likewise, if the number of elements is no multiple of the threads of a warp.
+  It is decomposed, with the sum in a dispatch of its own, so that IREE does not recognise it again.
 """
 
 from __future__ import annotations
@@ -17,16 +19,19 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from ..callbacks.callbacks import torch_operator
-from ..ir.bindings import build, constant_number, converted, definer, walk
+from ..ir.bindings import build, constant_integer, constant_number, converted, definer, torch_integer, walk
 from ..ir.copies import barrier
-from ..ir.types import element_of
+from ..ir.types import element_of, sizes, with_sizes
 
-__all__ = ["correct_dispatches", "skip_empty_launches", "widen_summands"]
+__all__ = ["correct_dispatches", "decompose_softmax", "skip_empty_launches", "widen_summands"]
 
 # The number of the `arith.cmpi` predicate.
 _UNEQUAL = 1
 _SUMS = ("aten::sum", "aten::sum.dim_IntList", "aten::prod", "aten::prod.dim_int")
 _WIDE = "si64"
+# Rows of a softmax that are shorter compile quickly.
+_LONG_ROW = 512
+_WARP = 32
 
 _LAUNCH = "hal.command_buffer.dispatch"
 # Operands of a launch: the numbers of workgroups in each direction.
@@ -53,6 +58,47 @@ def widen_summands(module: ir.Module) -> int:
         where = ir.InsertionPoint(op)
         op.operands[0] = barrier(converted(op.operands[0], _WIDE, where), where)
     return len(sums)
+
+
+def decompose_softmax(module: ir.Module) -> int:
+    """Decompose softmax over long rows that warps do not divide evenly.
+
+    Args:
+        module: an `iree`-stage module, rewritten in place.
+    Returns:
+        The number of them.
+    """
+    found = [op for op in walk(module.operation) if op.name == "torch.aten.softmax.int" and _has_uneven_rows(op)]
+    for op in found:
+        _decompose(op)
+    return len(found)
+
+
+def _has_uneven_rows(softmax: ir.Operation) -> bool:
+    shape, dimension = sizes(softmax.operands[0]), constant_integer(softmax.operands[1])
+    if dimension not in (-1, len(shape) - 1) or element_of(softmax.operands[0].type) not in ("f32", "f64"):
+        return False
+    if softmax.results[0].type != softmax.operands[0].type:  # it converts them first
+        return False
+    return shape[-1] != "?" and int(shape[-1]) > _LONG_ROW and int(shape[-1]) % _WARP != 0
+
+
+def _decompose(softmax: ir.Operation) -> None:
+    where, context, x = ir.InsertionPoint(softmax), softmax.context, softmax.operands[0]
+    of_a_row = with_sizes(x.type, [*sizes(x)[:-1], "1"])
+
+    def torch(name: str, type_: ir.Type | str, *operands: ir.Value, **attributes: ir.Attribute) -> ir.Value:
+        made = type_ if isinstance(type_, ir.Type) else ir.Type.parse(type_, context)
+        return build(f"torch.{name}", [made], operands, where, attributes).results[0]
+
+    one = torch_integer(1, where)
+    dimensions = torch("prim.ListConstruct", "!torch.list<int>", torch_integer(-1, where))
+    keep = torch("constant.bool", "!torch.bool", value=ir.IntegerAttr.get(ir.IntegerType.get_signless(1, context), 1))
+    most = torch("aten.amax", of_a_row, x, dimensions, keep)
+    powers = barrier(torch("aten.exp", x.type, torch("aten.sub.Tensor", x.type, x, most, one)), where)
+    total = torch("aten.sum.dim_IntList", of_a_row, powers, dimensions, keep, torch("constant.none", "!torch.none"))
+    softmax.results[0].replace_all_uses_with(torch("aten.div.Tensor", x.type, powers, total))
+    softmax.erase()
 
 
 def correct_dispatches(scheduled: ir.Module) -> int:

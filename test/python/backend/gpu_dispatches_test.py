@@ -29,7 +29,8 @@ def compiled_for_cuda(function: Callable[..., Any], *args: Any) -> tuple[Any, st
 @pytest.fixture
 def as_for_cuda(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Compile for the CPU as for CUDA; returns what was rewritten, and how often."""
-    counts = dict.fromkeys(("widen_summands", "correct_dispatches", "round_allocations", "skip_empty_launches"), 0)
+    names = "widen_summands", "decompose_softmax", "correct_dispatches", "round_allocations", "skip_empty_launches"
+    counts = dict.fromkeys(names, 0)
 
     def counted(name: str, rewrite: Callable[[Any], int]) -> Callable[[Any], int]:
         def run(module: Any) -> int:
@@ -70,6 +71,51 @@ def test_the_neutral_elements_are_those_of_unsigned_integers() -> None:
     assert "min.u32" in code
     assert "max.u32" in code
     assert re.search(r"\b(min|max)\.(relu\.)?s32", code) is None
+
+
+def places(x: Tensor, n: int) -> tuple[Tensor, ...]:
+    y, last, first = x[:n], x.max(1), x.min(0)
+    found = x.argmin(1), x.argmax(), x.argmax(0), y.argmin(1), x.argmin(1, keepdim=True)
+    return *found, last.indices, last.values, first.indices, first.values, y.max(1).indices
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
+def test_places_of_integers(dtype: torch.dtype, as_for_cuda: dict[str, int]) -> None:
+    """The first of several equal numbers is found, also where all are what the search starts from."""
+    info = torch.iinfo(dtype)
+    x = torch.tensor([[2, 1, 1, 3], [-1, 5, -1, 5], [0, 0, 0, 0], [-3, -7, -9, -9]]).to(dtype)
+    check(places, (x, 2), (-x, 3), *((torch.full_like(x, number), 1) for number in (info.min, info.max)))
+    assert as_for_cuda["correct_dispatches"] > 0
+
+
+def place(x: Tensor) -> Tensor:
+    return x.argmax(1)
+
+
+def test_places_in_long_rows_are_found_in_loops() -> None:
+    """IREE would have one thread read the whole row at once, with code for each number."""
+    _, code = compiled_for_cuda(place, torch.zeros(2, 1025, dtype=torch.int64))
+    assert code.count("ld.global") < 100
+
+
+def softmaxes(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return x.softmax(-1), x.double().softmax(1), x.softmax(0)
+
+
+def test_softmax_of_long_rows(as_for_cuda: dict[str, int]) -> None:
+    x = torch.linspace(-200, 80, 1202).view(2, 601)
+    x[1, :3] = -torch.inf
+    check(softmaxes, (x,), (torch.full_like(x, -torch.inf),), (x.masked_fill(x > 79.0, torch.inf),))
+    assert as_for_cuda["decompose_softmax"] == 2
+
+
+def softmax(x: Tensor) -> Tensor:
+    return torch.softmax(x, 1)
+
+
+def test_softmax_of_long_rows_has_loops() -> None:
+    _, code = compiled_for_cuda(softmax, torch.zeros(2, 601))
+    assert code.count("ld.global") < 100
 
 
 def rows(x: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor]:

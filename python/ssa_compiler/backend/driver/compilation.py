@@ -33,7 +33,7 @@ from ..kernels.stubs import insert_bodies
 from ..legalize.await_barriers import hide_awaited
 from ..legalize.dynamic_carries import branch_to_tensors, carry_sizes, hide_places, loosen_loops
 from ..legalize.effect_order import keep_order, order_assertions
-from ..legalize.gpu_dispatches import correct_dispatches, skip_empty_launches, widen_summands
+from ..legalize.gpu_dispatches import correct_dispatches, decompose_softmax, skip_empty_launches, widen_summands
 from ..legalize.gpu_memory import round_allocations
 from ..legalize.opaque_ranges import hide_joined_integers
 from ..legalize.while_arguments import align_whiles
@@ -125,6 +125,7 @@ class Compilation(ModuleAtWork):
         start = time.perf_counter()
         if self._for_gpu:
             widen_summands(self._module)
+            decompose_softmax(self._module)
         order_assertions(self._module)
         clamp_stores(self._module)
         loosen_loops(self._module)

@@ -49,8 +49,8 @@ struct Access {
       return false;
     if (by == By::First && other.by == By::First)
       return false;
-    return by != By::Owner || other.by != By::Owner ||
-           buffer != other.buffer || sizes != other.sizes || map != other.map;
+    return by != By::Owner || other.by != By::Owner || buffer != other.buffer ||
+           sizes != other.sizes || map != other.map;
   }
 };
 
@@ -179,11 +179,19 @@ private:
 
   static void find(Operation *op, By by, SmallVectorImpl<Access> &accesses) {
     if (auto load = dyn_cast<memref::LoadOp>(op))
-      accesses.push_back({findRoot(load.getMemRef()), load.getMemRef(),
-                          /*writes=*/false, by, {}, {}});
+      accesses.push_back({findRoot(load.getMemRef()),
+                          load.getMemRef(),
+                          /*writes=*/false,
+                          by,
+                          {},
+                          {}});
     else if (auto store = dyn_cast<memref::StoreOp>(op))
-      accesses.push_back({findRoot(store.getMemRef()), store.getMemRef(),
-                          /*writes=*/true, by, {}, {}});
+      accesses.push_back({findRoot(store.getMemRef()),
+                          store.getMemRef(),
+                          /*writes=*/true,
+                          by,
+                          {},
+                          {}});
   }
 
   void find(linalg::LinalgOp op, SmallVectorImpl<Access> &accesses) {
@@ -197,8 +205,7 @@ private:
       AffineMap map = op.getMatchingIndexingMap(&operand);
       bool isInit = op.isDpsInit(&operand);
       Access access = {findRoot(operand.get()), operand.get(),
-                       /*writes=*/isInit,       By::Any,
-                       sizes,                   map};
+                       /*writes=*/isInit,       By::Any,       sizes, map};
       // Each iteration has elements of its own.
       bool isOwn = plan.isPlain() && map.isPermutation() &&
                    plan.reduced.empty() &&

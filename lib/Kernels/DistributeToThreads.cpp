@@ -103,8 +103,8 @@ private:
     for (auto [result, slot] : told) {
       Value loaded = memref::LoadOp::create(builder, loc, slot);
       if (result.getType().isIndex())
-        loaded = arith::IndexCastOp::create(builder, loc, result.getType(),
-                                            loaded);
+        loaded =
+            arith::IndexCastOp::create(builder, loc, result.getType(), loaded);
       result.replaceUsesWithIf(loaded, [&](OpOperand &use) {
         return !branch->isAncestor(use.getOwner());
       });
@@ -122,8 +122,8 @@ private:
 
   void storeIn(Location loc, Value value, Value slot) {
     if (value.getType().isIndex())
-      value = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                         value);
+      value =
+          arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
     store(loc, value, slot);
   }
 
@@ -160,8 +160,7 @@ struct DistributeToThreadsPass
     IRRewriter rewriter(&getContext());
     rewriter.setInsertionPointToStart(&function.getBody().front());
     Location loc = function.getLoc();
-    Value thread =
-        gpu::ThreadIdOp::create(rewriter, loc, gpu::Dimension::x);
+    Value thread = gpu::ThreadIdOp::create(rewriter, loc, gpu::Dimension::x);
     // From here on, threads are those of all workgroups.
     int64_t all = threads * getWorkgroups(function);
     if (all != threads) {
@@ -171,9 +170,9 @@ struct DistributeToThreadsPass
           arith::ConstantIndexOp::create(rewriter, loc, threads));
       thread = arith::AddIOp::create(rewriter, loc, before, thread);
     }
-    Value isFirst = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::eq, thread,
-        arith::ConstantIndexOp::create(rewriter, loc, 0));
+    Value isFirst =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, thread,
+                              arith::ConstantIndexOp::create(rewriter, loc, 0));
     OneThread(function, isFirst).run();
     if (failed(insertBarriers(function, all)))
       return signalPassFailure();

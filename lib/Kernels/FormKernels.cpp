@@ -239,7 +239,8 @@ private:
   }
 
   /// The trips of a loop and of those in it, if the first thread of a GPU runs
-  /// them one after the other; 0 if something in it is distributed over threads.
+  /// them one after the other; 0 if something in it is distributed over
+  /// threads.
   int64_t countInOrder(scf::ForOp loop) {
     bool isDistributed =
         loop->walk([](linalg::LinalgOp) { return WalkResult::interrupt(); })
@@ -267,7 +268,8 @@ private:
   static constexpr int64_t kMostInOrder = 1 << 16, kMostInWorkgroup = 1 << 18,
                            kMostInWorkgroups = 1 << 24;
 
-  /// Steps of an op that takes one workgroup as long as a barrier takes several.
+  /// Steps of an op that takes one workgroup as long as a barrier takes
+  /// several.
   static constexpr int64_t kManySteps = 1 << 15;
 
   /// The steps of the op that takes most.

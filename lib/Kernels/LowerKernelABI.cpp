@@ -179,15 +179,15 @@ private:
     builder.setInsertionPointToStart(&function.getBody().front());
     Location loc = function.getLoc();
     Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
-    threadInGroup = arith::IndexCastOp::create(builder, loc,
-                                               builder.getI32Type(), thread);
+    threadInGroup =
+        arith::IndexCastOp::create(builder, loc, builder.getI32Type(), thread);
     if (getWorkgroups(function) > 1)
       thread = arith::OrIOp::create(
           builder, loc, thread,
           gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x));
-    isFirst = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, thread,
-        arith::ConstantIndexOp::create(builder, loc, 0));
+    isFirst =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, thread,
+                              arith::ConstantIndexOp::create(builder, loc, 0));
   }
 
   /// Goes on in a block that only the first thread runs, and returns one behind
@@ -363,8 +363,9 @@ private:
   /// Lets workgroups wait for each other at barriers. They count, in the first
   /// word of the workspace, those that have come: the one that is awaited is
   /// over when the count reaches the next multiple of their number, with which
-  /// each call begins and ends. The fences are those of CUDA's cooperative
-  /// groups: of the second one the first cache is empty.
+  /// each call begins and ends. The first thread of each releases what all of
+  /// it have written, and acquires what the others have: `bar.sync` orders that
+  /// with the rest of the workgroup.
   void waitForWorkgroups() {
     int64_t groups = getWorkgroups(function);
     if (groups == 1)
@@ -375,21 +376,20 @@ private:
         workspace = function.getArgument(k);
     builder.setInsertionPointToStart(&function.getBody().front());
     Location loc = function.getLoc();
-    Value place = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
-                                                                 workspace);
+    Value place =
+        memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, workspace);
     place =
         arith::IndexCastOp::create(builder, loc, builder.getI64Type(), place);
     std::string count = std::to_string(groups);
-    std::string text = "{\n.reg .pred leads, waits;\n.reg .b32 seen, end;\n"
-                       "setp.ne.u32 leads, $1, 0;\n@leads bra BEHIND;\n"
-                       "fence.acq_rel.gpu;\n"
-                       "atom.add.acq_rel.gpu.u32 seen, [$0], 1;\n"
-                       "rem.u32 end, seen, " +
-                       count + ";\nsub.u32 end, seen, end;\nadd.u32 end, end, " +
-                       count +
-                       ";\nAGAIN:\nld.acquire.gpu.u32 seen, [$0];\n"
-                       "sub.u32 seen, seen, end;\nsetp.lt.s32 waits, seen, 0;\n"
-                       "@waits bra AGAIN;\nfence.acq_rel.gpu;\nBEHIND:\n}";
+    std::string text =
+        "{\n.reg .pred leads, waits;\n.reg .b32 seen, end;\n"
+        "setp.ne.u32 leads, $1, 0;\n@leads bra BEHIND;\n"
+        "atom.add.release.gpu.u32 seen, [$0], 1;\n"
+        "rem.u32 end, seen, " +
+        count + ";\nsub.u32 end, seen, end;\nadd.u32 end, end, " + count +
+        ";\nAGAIN:\nld.acquire.gpu.u32 seen, [$0];\n"
+        "sub.u32 seen, seen, end;\nsetp.lt.s32 waits, seen, 0;\n"
+        "@waits bra AGAIN;\nBEHIND:\n}";
     SmallVector<gpu::BarrierOp> barriers;
     function.walk([&](gpu::BarrierOp op) { barriers.push_back(op); });
     for (gpu::BarrierOp op : barriers) {

@@ -49,10 +49,10 @@ private:
   Value multiply(ArrayRef<unsigned> loops) {
     Value product;
     for (unsigned loop : loops)
-      product = product ? arith::MulIOp::create(builder, loc, product,
-                                                sizes[loop])
-                              .getResult()
-                        : sizes[loop];
+      product = product
+                    ? arith::MulIOp::create(builder, loc, product, sizes[loop])
+                          .getResult()
+                    : sizes[loop];
     return product ? product : index(1);
   }
 
@@ -163,8 +163,7 @@ private:
     Value lane = arith::RemUIOp::create(builder, loc, thread, warp);
     loop(first, end, index(threads / kWarp), [&](Value number) {
       setIndices(plan.parallel, number);
-      SmallVector<Value> made =
-          combineLanes(reduce(lane, warp, getStarts()));
+      SmallVector<Value> made = combineLanes(reduce(lane, warp, getStarts()));
       ifFirst(lane, [&] { storeResults(combine(loadResults(), made)); });
     });
   }
@@ -234,13 +233,12 @@ private:
       {
         OpBuilder::InsertionGuard guard(builder);
         builder.setInsertionPointToStart(sum.getBody());
-        Value place = arith::MulIOp::create(builder, loc,
-                                            sum.getInductionVar(), results);
+        Value place =
+            arith::MulIOp::create(builder, loc, sum.getInductionVar(), results);
         place = arith::AddIOp::create(builder, loc, place, number);
         SmallVector<Value> loaded;
         for (Value buffer : buffers)
-          loaded.push_back(
-              memref::LoadOp::create(builder, loc, buffer, place));
+          loaded.push_back(memref::LoadOp::create(builder, loc, buffer, place));
         scf::YieldOp::create(builder, loc,
                              combine(sum.getRegionIterArgs(), loaded));
       }
@@ -269,11 +267,11 @@ private:
   SmallVector<Value> combine(ValueRange a, ValueRange b) {
     SmallVector<Value> made;
     for (auto [combiner, x, y] : llvm::zip_equal(plan.combiners, a, b))
-      made.push_back(builder
-                         .create(OperationState(loc, combiner->getName(),
-                                                ValueRange{x, y}, x.getType(),
-                                                combiner->getAttrs()))
-                         ->getResult(0));
+      made.push_back(
+          builder
+              .create(OperationState(loc, combiner->getName(), ValueRange{x, y},
+                                     x.getType(), combiner->getAttrs()))
+              ->getResult(0));
     return made;
   }
 
@@ -304,10 +302,10 @@ private:
       Value wide = arith::ExtUIOp::create(builder, loc, i32, value);
       return arith::TruncIOp::create(builder, loc, type, word(wide));
     }
-    Value bits = isa<FloatType>(type)
-                     ? arith::BitcastOp::create(builder, loc, i64, value)
-                           .getResult()
-                     : value;
+    Value bits =
+        isa<FloatType>(type)
+            ? arith::BitcastOp::create(builder, loc, i64, value).getResult()
+            : value;
     Value by = arith::ConstantIntOp::create(builder, loc, i64, 32);
     Value low = arith::TruncIOp::create(builder, loc, i32, bits);
     Value high = arith::TruncIOp::create(

@@ -44,6 +44,10 @@ class KernelInterface:
         grows: whether that depends on the arguments, so that a call may fail with `NO_SPACE`.
         polls: whether it stops when the status buffer tells it to.
         placed: the new tensors that it leaves in the workspace.
+        far: the arguments, beside those that a kernel for a GPU can be passed, for which it is told how many bytes
+            behind argument `near` they begin.
+        near: the first tensor argument that it only reads; -1 if there are no `far` ones.
+        workgroups: how many workgroups of a GPU run it, all at once.
     """
 
     messages: tuple[str, ...]
@@ -52,6 +56,9 @@ class KernelInterface:
     grows: bool
     polls: bool
     placed: tuple[PlacedResult, ...] = ()
+    far: tuple[int, ...] = ()
+    near: int = -1
+    workgroups: int = 1
 
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> KernelInterface:
@@ -67,4 +74,7 @@ class KernelInterface:
             bool(facts["grows"]),
             bool(facts["polls"]),
             tuple(PlacedResult(found["number"], tuple(found["shape"]), found["word"]) for found in facts["placed"]),
+            tuple(map(int, facts["far"])),
+            int(facts["near"]),
+            int(facts["workgroups"]),
         )

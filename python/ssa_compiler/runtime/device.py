@@ -118,6 +118,25 @@ class Device:
         words = torch.zeros(count, dtype=torch.int64, pin_memory=True)
         return torch.as_tensor(_CudaWords(words), device=self.torch_name)
 
+    def check_workgroups(self, count: int) -> None:
+        """Check that workgroups which wait for each other are there at once, one on each multiprocessor of a GPU.
+
+        Args:
+            count: how many.
+        Raises:
+            TargetError: they would wait for ever.
+        """
+        if count == 1 or self.torch_type == "cpu":
+            return
+        import torch
+
+        found = torch.cuda.get_device_properties(self.torch_name).multi_processor_count
+        if found < count:
+            raise TargetError(
+                f"the program was compiled for a GPU with {count} multiprocessors, and this one has {found}: compile it "
+                "where this GPU is"
+            )
+
     def wait_for_pytorch(self) -> None:
         """Wait for what PyTorch has been asked to compute, before IREE reads its tensors or writes into them.
 

@@ -53,6 +53,7 @@ class KernelProgram(Program):
         detach: bool = False,
     ) -> None:
         super().__init__(path, signature, driver=driver, detach=detach)
+        self._device.check_workgroups(interface.workgroups)
         self._interface = interface
         self._count = len(signature.arguments) + bool(interface.words) + bool(interface.workspace)
         self._free: list[_Buffers] = []
@@ -139,13 +140,33 @@ class KernelProgram(Program):
         """
         try:
             inputs = self._list(self._count)
-            self._push(inputs, leaves, used)
+            if self._interface.far:
+                pushed = _Pushed()
+                self._push(pushed, leaves, used)
+                self._push_far(inputs, pushed.all, used)
+            else:
+                self._push(inputs, leaves, used)
             self._remember(leaves, used)
         except BaseException:
             self._free.append(buffers)
             raise
         buffers.push(inputs)
         return inputs
+
+    def _push_far(self, inputs: Any, pushed: list[tuple[str, Any]], used: Sequence[Any]) -> None:
+        """Pass arguments, and distances for those of which the kernel is told where they are.
+
+        Args:
+            inputs: the list that receives them.
+            pushed: all arguments, as they would be passed.
+            used: the tensors whose memory the program sees.
+        """
+        far, first = self._interface.far, used[self._interface.near].data_ptr()
+        for number, (kind, value) in enumerate(pushed):
+            if number in far:
+                inputs.push_int(used[number].data_ptr() - first)
+            else:
+                getattr(inputs, kind)(value)
 
     def _results_of(self, outputs: Any, buffers: _Buffers, leaves: Sequence[Any]) -> list[Any]:
         tensor_of, output, view_type = self._device.tensor, outputs.get_as_object, self._view_type
@@ -220,6 +241,26 @@ def copy_placed(place: PlacedResult, dtype: torch.dtype, words: list[int], works
     else:
         ctypes.memmove(result.data_ptr(), workspace.data_ptr() + first, result.nbytes)
     return result
+
+
+class _Pushed:
+    """A list like IREE's, which keeps what it is given.
+
+    Attributes:
+        all: the names of the methods that were called, and what they were given.
+    """
+
+    def __init__(self) -> None:
+        self.all: list[tuple[str, Any]] = []
+
+    def push_ref(self, value: Any) -> None:
+        self.all.append(("push_ref", value))
+
+    def push_int(self, value: int) -> None:
+        self.all.append(("push_int", value))
+
+    def push_float(self, value: float) -> None:
+        self.all.append(("push_float", value))
 
 
 class _Buffers:

@@ -197,7 +197,7 @@ def test_many_workgroups_wait_for_each_other() -> None:
     artifact = ssa_compiler.compile(large, (torch.randn(300, 300), 3), target="cuda:sm_80", cache=False).artifact
     assert artifact.is_kernel, artifact.kernel_reason
     code = Path(artifact.path).read_bytes().decode("latin1")
-    assert "atom.add.acq_rel.gpu" in code
+    assert "atom.add.release.gpu" in code
     assert "ld.acquire.gpu" in code
 
 

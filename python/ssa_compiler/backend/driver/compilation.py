@@ -98,7 +98,7 @@ class Compilation(ModuleAtWork):
         self._module = ir.Module.parse(whole.operation.get_asm(enable_debug_info=True), self._context)
         self._kernels, _ = form_regions(
             self._module,
-            threads=self._target.threads,
+            gpu=self._target.kind == "cuda",
             ssa_opt=self._kernel_maker,
             timeout_s=min(self._timeout_s, _FORMING_TIMEOUT_S),
         )
@@ -168,7 +168,7 @@ class Compilation(ModuleAtWork):
         timeout_s = min(self._timeout_s, _FORMING_TIMEOUT_S)
         tools: dict[str, Any] = {"ssa_opt": self._kernel_maker, "timeout_s": timeout_s}
         try:
-            return form_kernel(text, self._context, whole=True, threads=self._target.threads, **tools)
+            return form_kernel(text, self._context, whole=True, workgroups=self._target.workgroups, **tools)
         except NoKernelError as error:
             raise self._with_op(error) from None
 
@@ -295,7 +295,7 @@ class Compilation(ModuleAtWork):
         module = ir.Module.parse(scheduled.read_bytes(), self._context)
         workloads, alignments = restore_ordinals(checked, module), correct_alignments(module)
         _logger.debug("attempt %d: repaired %d workloads, %d alignments", number, workloads, alignments)
-        overloaded = find_overloaded(checked, module)
+        overloaded = find_overloaded(checked, module, gpu=self._target.kind == "cuda")
         hide_joined_integers(module)
         if self._for_gpu:
             correct_dispatches(module)

@@ -7,15 +7,16 @@ it (`kernel_call`, `program_call`) passes them.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from iree.compiler import ir
 
 from ...abi.kernel_interface import KernelInterface
-from ..verify.kernel_limits import MOST_BINDINGS, MOST_CONSTANTS
+from ..verify.kernel_limits import MOST_CONSTANTS, most_bindings
 from .kernel_call import Argument, Callee, call_loop, host_names
 from .program_call import call_program
 
-__all__ = ["MOST_TENSORS", "OperandLimitError", "assemble"]
+__all__ = ["OperandLimitError", "assemble", "most_tensors"]
 
 _HEADER = re.compile(r"^  func\.func @main\(.*$", re.MULTILINE)
 _SIZES = "main.sizes"
@@ -23,14 +24,19 @@ _SIZES = "main.sizes"
 _SSA_NAME = re.compile(r"%[\w$.-]+")
 _MOST_SCALARS = MOST_CONSTANTS // 2
 """Numbers of 64 bits."""
-MOST_TENSORS = MOST_BINDINGS - 2
-"""Buffers beside scratch memory and the status."""
 _TRANSLATION = "#iree_codegen.translation_info<pipeline = #iree_codegen.no_pipeline workgroup_size = [{}, 1, 1]>"
 """What says how many threads run a kernel on a GPU."""
+_ADDRESSES = 1 << 62
+"""Bytes of a buffer that stands for all memory."""
 _ALIGNMENT = 64
 """Of scratch memory, in bytes; nothing is known of where the caller's tensors begin but that it suits their
 elements.
 """
+
+
+def most_tensors(*, gpu: bool) -> int:
+    """How many buffers a kernel takes beside scratch memory and the status."""
+    return most_bindings(gpu=gpu) - 2
 
 
 class OperandLimitError(Exception):
@@ -71,22 +77,55 @@ def assemble(
     placed = lowered.attributes["kernel.placed"] if "kernel.placed" in lowered.attributes else ()
     callee = Callee(name, tuple(arguments), tuple(lines), tuple(names), tuple(messages), tuple(placed))
     sizes.erase()
+    if whole and threads:
+        callee = _with_far(callee)
     if whole:
         call, interface = call_program(function, callee)
-        return _executable(callee, kernel, ("status", "scratch", "output"), threads), call, interface
+        executable = _executable(callee, kernel, ("status", "scratch", "output"), threads)
+        return executable, call, replace(interface, workgroups=_count_workgroups(kernel))
     return _executable(callee, kernel, ("output", "scratch", "status"), threads), call_loop(function, callee), None
+
+
+def _count_workgroups(kernel: ir.Module) -> int:
+    """How many workgroups run a kernel."""
+    lowered = ir.SymbolTable(kernel.operation)["main"].attributes
+    return ir.IntegerAttr(lowered["kernel.workgroups"]).value if "kernel.workgroups" in lowered else 1
+
+
+def _with_far(callee: Callee) -> Callee:
+    """Let the kernel be passed distances where there are more buffers than it takes: of those that it only reads."""
+    buffers = [argument for argument in callee.arguments if argument.is_buffer]
+    spare = len(buffers) - most_bindings(gpu=True)
+    read = [
+        number for number, argument in enumerate(callee.given) if argument.is_buffer and argument.role == "input"
+    ]
+    fixed = [number for number in read if _has_elements(callee.given[number])]
+    if spare <= 0 or len(fixed) <= spare:
+        return callee
+    return replace(callee, far=tuple(fixed[len(fixed) - spare :]), near=fixed[0])
+
+
+def _has_elements(buffer: Argument) -> bool:
+    """Whether it is known that there is memory of a buffer."""
+    return not buffer.dynamic and 0 not in ir.MemRefType(buffer.type).shape
 
 
 def _executable(callee: Callee, kernel: ir.Module, roles: tuple[str, ...], threads: int) -> str:
     """The executable. Its buffers are bound in the order of the arguments, then of the roles."""
     name, arguments = callee.name, callee.arguments
-    lowered = ir.SymbolTable(kernel.operation)["main"].attributes
-    groups = ir.IntegerAttr(lowered["kernel.workgroups"]).value if "kernel.workgroups" in lowered else 1
-    numbers = [(number, argument) for argument in arguments for number in argument.constants]
-    buffers = [argument for argument in [*callee.given, *callee.with_role(*roles)] if argument.is_buffer]
+    groups = _count_workgroups(kernel)
+    numbers = [(number, str(a.type)) for a in arguments for number in a.constants]
+    numbers = [(number, "index" if type_.startswith("memref") else type_) for number, type_ in numbers]
+    distances = [callee.given[number] for number in callee.far]
+    numbers += [(f"{buffer.name}_from", "index") for buffer in distances]
+    near = [number for number, argument in enumerate(callee.given) if number not in callee.far]
+    buffers = [a for a in [*(callee.given[number] for number in near), *callee.with_role(*roles)] if a.is_buffer]
     if len(numbers) > _MOST_SCALARS:
         raise OperandLimitError(f"{len(numbers)} numbers and dynamic sizes among its arguments")
-    if (tensors := len([buffer for buffer in buffers if buffer.role not in ("scratch", "status")])) > MOST_TENSORS:
+    limit = most_tensors(gpu=threads > 0)
+    if (tensors := len([buffer for buffer in buffers if buffer.role not in ("scratch", "status")])) > limit and (
+        len(buffers) > most_bindings(gpu=threads > 0)
+    ):
         raise OperandLimitError(f"{tensors} tensors among its arguments and results")
     # Indirect: a command buffer that refers to no buffer of one call is recorded once.
     flags = [f'"{"ReadOnly|" if buffer.role == "input" else ""}Indirect"' for buffer in buffers]
@@ -94,8 +133,8 @@ def _executable(callee: Callee, kernel: ir.Module, roles: tuple[str, ...], threa
     layout = f"#hal.pipeline.layout<constants = {2 * len(numbers)}, bindings = [{bindings}], flags = Indirect>"
 
     prologue = ["    %kernel_c0 = arith.constant 0 : index"]
-    for ordinal, (number, argument) in enumerate(numbers):
-        prologue += _load_scalar(number, "index" if argument.is_buffer else str(argument.type), 2 * ordinal, layout)
+    for ordinal, (number, type_) in enumerate(numbers):
+        prologue += _load_scalar(number, type_, 2 * ordinal, layout)
     for binding, buffer in enumerate(buffers):
         access = " flags(ReadOnly)" if buffer.role == "input" else ""
         alignment = _ALIGNMENT if buffer.role == "scratch" else buffer.element_bytes
@@ -106,6 +145,17 @@ def _executable(callee: Callee, kernel: ir.Module, roles: tuple[str, ...], threa
         )
     if buffers:
         prologue.append(_say_distinct(buffers))
+    if distances:
+        binding = buffers.index(callee.given[callee.near])
+        prologue += [
+            f"    %kernel_all = arith.constant {_ADDRESSES} : index",
+            f"    %kernel_near = hal.interface.binding.subspan layout({layout}) binding({binding}) "
+            "alignment(1) offset(%kernel_c0) flags(ReadOnly) : memref<?xi8>{%kernel_all}",
+        ]
+    prologue += [
+        f"    {buffer.name} = memref.view %kernel_near[{buffer.name}_from][] : memref<?xi8> to {buffer.type}"
+        for buffer in distances
+    ]
     text = kernel.operation.get_asm(enable_debug_info=False)
     # IREE links executables into one: names are those of all.
     attributes = f"attributes {{translation_info = {_TRANSLATION.format(threads)}}} " if threads else ""

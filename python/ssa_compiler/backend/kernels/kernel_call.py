@@ -15,7 +15,7 @@ from iree.compiler import ir
 
 from ...abi.kernel_interface import FIRST_SCALAR
 
-__all__ = ["Argument", "Callee", "braced", "call_loop", "host_names", "names_of", "pass_numbers"]
+__all__ = ["Argument", "Callee", "braced", "call_loop", "host_names", "names_of", "pass_numbers", "split_scalar"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,8 @@ class Callee:
         sizes: the names of the dynamic sizes of results, and of the bytes of scratch memory.
         messages: what the kernel's assertions say.
         placed: the positions of results that the kernel leaves in its scratch memory.
+        far: the positions, among `given`, of the buffers that are passed as a distance from another one, in bytes.
+        near: the position of that one.
     """
 
     name: str
@@ -78,6 +80,8 @@ class Callee:
     sizes: tuple[str, ...]
     messages: tuple[str, ...]
     placed: tuple[int, ...]
+    far: tuple[int, ...] = ()
+    near: int = -1
 
     def with_role(self, *roles: str) -> list[Argument]:
         """The arguments with one of some roles, role by role."""
@@ -168,7 +172,7 @@ def pass_numbers(arguments: tuple[Argument, ...], values: Mapping[str, str]) -> 
     for argument in arguments:
         for number in argument.constants:
             name = f"%pass_{number[1:]}"
-            lines += _split_scalar(name, values[number], "index" if argument.is_buffer else str(argument.type))
+            lines += split_scalar(name, values[number], "index" if argument.is_buffer else str(argument.type))
             constants += [f"{name}_lo", f"{name}_hi"]
     return lines, constants
 
@@ -177,7 +181,7 @@ def braced(names: list[str]) -> str:
     return f"{{{', '.join(names)}}}" if names else ""
 
 
-def _split_scalar(name: str, value: str, type_: str) -> list[str]:
+def split_scalar(name: str, value: str, type_: str) -> list[str]:
     """The halves `name`_lo and `name`_hi of a number."""
     lines = []
     bits = value

@@ -37,9 +37,8 @@ __all__ = [
 # IREE's own kernels are vectorised before LLVM sees them; ours are plain loops.
 KERNEL_FLAGS = ("--iree-llvmcpu-loop-vectorization", "--iree-llvmcpu-slp-vectorization")
 
-# Workgroups that run a kernel on a GPU together, if there is enough to do. All have to be there at once: GPUs hold
-# several times as many.
-_WORKGROUPS = 64
+# The threads of a workgroup that runs a kernel alone, and of one of several. More wait longer for each other.
+_ALONE, _TOGETHER = 256, 512
 # One of MLIR's patterns gives a carried tensor the static size with which the loop begins, though it may yield another
 # size. It has the name that the compiler which built torch-mlir gives its class.
 _CANONICALIZE = (
@@ -117,7 +116,7 @@ def form_kernel(
     *,
     name: str = "kernels",
     whole: bool,
-    threads: int,
+    workgroups: int,
     ssa_opt: str | os.PathLike[str] | None,
     timeout_s: float,
 ) -> Kernel:
@@ -128,7 +127,7 @@ def form_kernel(
         context: for parsing what ssa-opt prints.
         name: the name of the executable.
         whole: whether the function is the whole program.
-        threads: the threads of a workgroup that runs it on a GPU; 0 on the CPU.
+        workgroups: how many workgroups of a GPU may run it together; 0 on the CPU.
         ssa_opt: the executable; searched for if None.
         timeout_s: wall-clock limit of each tool in seconds.
     Raises:
@@ -138,11 +137,11 @@ def form_kernel(
     linalg = run_stage([lower, "-", f"--pass-pipeline={_TO_LINALG}", "--mlir-print-op-generic"], text, timeout_s)
     maker = find_ssa_opt(ssa_opt)
     # The workgroups of a part would have nothing in which to count.
-    groups = (_WORKGROUPS if whole else 1) if threads else 0
-    limits = [f"--form-kernels=workgroups={groups}"]
+    limits = [f"--form-kernels=workgroups={workgroups if whole else min(workgroups, 1)}"]
     formed = run_stage([maker, "-", *_TO_KERNELS, *limits], linalg, timeout_s)
     if (found := _REASON.search(formed)) is not None:
         raise NoKernelError(found[1])
+    threads = 0 if not workgroups else _TOGETHER if "kernel.workgroups" in formed else _ALONE
     pipeline = f"--lower-kernels=threads={threads} host-buffers={str(whole).lower()}"
     lowered = run_stage([maker, "-", pipeline], formed, timeout_s)
     copied, ops = dict(_COPIES.findall(lowered)), count_ops(text)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from ...abi.kernel_interface import INTERRUPTED, NO_SPACE, KernelInterface, PlacedResult
-from .kernel_call import Argument, Callee, braced, host_names, names_of, pass_numbers
+from .kernel_call import Argument, Callee, braced, host_names, names_of, pass_numbers, split_scalar
 
 __all__ = ["call_program"]
 
@@ -82,7 +82,7 @@ def call_program(function: ir.Operation, callee: Callee) -> tuple[str, KernelInt
     kept = [*callee.given, *callee.with_role("status", "scratch")]
     tensors: dict[int, _Tensor] = {}
     for number, argument in enumerate(kept):
-        if argument.is_buffer:
+        if argument.is_buffer and number not in callee.far:
             outside = type_.inputs[number] if argument.is_given else _tensor_type(argument)
             sizes = tuple(host_names(number, argument))
             tensors[number] = _Tensor(f"%a{number}", outside, sizes, argument.element_bytes)
@@ -98,6 +98,9 @@ def call_program(function: ir.Operation, callee: Callee) -> tuple[str, KernelInt
     )
     passed, constants = pass_numbers(callee.arguments, values)
     lines += passed
+    for number in callee.far:
+        lines += split_scalar(f"%far{number}", f"%a{number}", "i64")
+        constants += [f"%far{number}_lo", f"%far{number}_hi"]
     written = [tensor for number, tensor in tensors.items() if kept[number].role != "input"]
     returned = made or written[:1]  # a function without results would not be run
     if returned:
@@ -105,7 +108,10 @@ def call_program(function: ir.Operation, callee: Callee) -> tuple[str, KernelInt
         lines += [*_dispatch(callee.name, constants, bound, made), *_export(returned, bool(made))]
     exported = ", ".join(f"{tensor.name}_view" for tensor in returned)
     lines.append(f"    util.return{f' {exported} : ' if returned else ''}{', '.join([_VIEW] * len(returned))}")
-    types = [str(tensors[number].type if number in tensors else type_.inputs[number]) for number in range(len(kept))]
+    types = [
+        str(tensors[number].type if number in tensors else "i64" if number in callee.far else type_.inputs[number])
+        for number in range(len(kept))
+    ]
     text = "\n".join([_header(types, list(tensors), [str(tensor.type) for tensor in returned]), *lines, "  }\n"])
     return text, _interface(callee, new)
 
@@ -228,7 +234,7 @@ def _interface(callee: Callee, new: Mapping[int, ir.RankedTensorType]) -> Kernel
     bytes_ = int(_constant(callee)) if scratch and not grows else _FIRST_WORKSPACE if scratch else 0
     words = ir.MemRefType(status[0].type).shape[0] if status else 0
     placed = tuple(_placed(callee, new, words))
-    return KernelInterface(callee.messages, words, bytes_, grows, INTERRUPTED in callee.messages, placed)
+    return KernelInterface(callee.messages, words, bytes_, grows, INTERRUPTED in callee.messages, placed, callee.far, callee.near)
 
 
 def _placed(callee: Callee, new: Mapping[int, ir.RankedTensorType], words: int) -> Iterator[PlacedResult]:

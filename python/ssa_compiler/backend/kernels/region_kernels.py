@@ -22,7 +22,7 @@ from ..callbacks.callbacks import is_callback, overload_of, torch_operator
 from ..ir.bindings import LOOPS, ancestor_in_block, definer, main_function, walk
 from ..ir.types import element_of, is_any_tensor
 from .counted_places import count_places, takes_counted
-from .executable import MOST_TENSORS, OperandLimitError
+from .executable import OperandLimitError, most_tensors
 from .kernels import Kernel, NoKernelError, form_kernel
 from .library_calls import is_kernel_op
 from .outlining import COPIED, Outlined, erase_unused, needs
@@ -42,20 +42,20 @@ _PRODUCTS = tuple(
 
 
 def form_regions(
-    module: ir.Module, *, threads: int, ssa_opt: str | os.PathLike[str] | None, timeout_s: float
+    module: ir.Module, *, gpu: bool, ssa_opt: str | os.PathLike[str] | None, timeout_s: float
 ) -> tuple[list[Kernel], list[str]]:
     """Make kernels of the parts of a module that can be kernels, and of the ops that only kernels have.
 
     Args:
         module: an `iree`-stage module, rewritten in place: it dispatches kernels whose executables it does not have.
-        threads: the threads of a workgroup that runs a kernel on a GPU; 0 on the CPU.
+        gpu: whether a GPU runs the program.
         ssa_opt: the executable; searched for if None.
         timeout_s: wall-clock limit of each tool in seconds.
     Returns:
         The kernels; why other parts are none.
     """
     count_places(module)
-    former = _Former({"threads": threads, "ssa_opt": ssa_opt, "timeout_s": timeout_s})
+    former = _Former({"workgroups": int(gpu), "ssa_opt": ssa_opt, "timeout_s": timeout_s})
     former.visit(main_function(module).regions[0].blocks[0])
     if former.kernels:
         erase_unused(module)
@@ -260,7 +260,7 @@ def _take_out(ops: Sequence[ir.Operation], name: str, options: dict[str, Any]) -
     if any(is_callback(part) for op in ops for part in (op, *walk(op))):
         raise NoKernelError("a part of it runs in PyTorch")
     outlined = Outlined(ops)
-    if outlined.tensors > MOST_TENSORS:
+    if outlined.tensors > most_tensors(gpu=options["workgroups"] > 0):
         raise _TooManyTensors(f"{outlined.tensors} tensors among its arguments and results")
     kernel = form_kernel(outlined.text(), ops[0].context, name=name, whole=False, **options)
     outlined.replace_by(kernel)

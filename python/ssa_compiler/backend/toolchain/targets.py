@@ -12,9 +12,13 @@ from ...errors import TargetError
 
 __all__ = ["CUDA_ARCHITECTURES", "Target", "resolve_target"]
 
-# More would wait longer for each other, and have fewer registers.
-_THREADS = 256
 CUDA_ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90")
+
+# Powers of two below the multiprocessors of the smallest GPUs for servers: A30, A10, L4, H20. A smaller GPU rejects the
+# program when it is loaded.
+_WORKGROUPS = {"sm_80": 32, "sm_86": 64, "sm_89": 32, "sm_90": 64}
+_MOST_WORKGROUPS = 128
+"""More wait longer for each other."""
 
 # What IREE has no entry for: sm_90 with the matrix instructions that it knows of sm_80, which sm_90 has as well. Limits
 # are those of the CUDA programming guide, "technical specifications per compute capability".
@@ -40,16 +44,14 @@ class Target:
         kind: "cpu" or "cuda".
         architecture: CUDA architecture such as "sm_80"; "" on the CPU.
         flags: iree-compile flags.
+        workgroups: how many workgroups run a large kernel on a GPU together: a power of two, and no more than there are
+            multiprocessors, so that all are there at once; 0 on the CPU.
     """
 
     kind: str
     architecture: str
     flags: tuple[str, ...]
-
-    @property
-    def threads(self) -> int:
-        """The threads of the workgroup that runs a kernel on a GPU; 0 on the CPU."""
-        return _THREADS if self.kind == "cuda" else 0
+    workgroups: int = 0
 
 
 # Constants are computed in the program, not by iree-compile, whose computations cannot be checked, and not when the
@@ -97,8 +99,20 @@ def resolve_target(target: str, *, architecture: str | None = None, data_tiling:
             f'#hal.executable.target<"cuda", "cuda-nvptx-fb", {{iree_codegen.target_info = {_EXPLICIT[chosen]}}}>'
         )
         device = f'__device_0=#hal.device.target<"cuda", [{executable}]> : !hal.device'
-        return Target("cuda", chosen, (*_COMMON, f"--iree-hal-target-device={device}"))
-    return Target("cuda", chosen, (*_COMMON, "--iree-hal-target-backends=cuda", f"--iree-cuda-target={chosen}"))
+        flags = [*_COMMON, f"--iree-hal-target-device={device}"]
+    else:
+        flags = [*_COMMON, "--iree-hal-target-backends=cuda", f"--iree-cuda-target={chosen}"]
+    return Target("cuda", chosen, tuple(flags), _workgroups(chosen))
+
+
+def _workgroups(architecture: str) -> int:
+    """How many workgroups are there at once: on the GPU at hand if it runs the code, else on most of the architecture."""
+    import torch
+
+    if not torch.cuda.is_available() or _present_architecture() != architecture:
+        return _WORKGROUPS[architecture]
+    count: int = torch.cuda.get_device_properties(0).multi_processor_count
+    return min(1 << (count.bit_length() - 1), _MOST_WORKGROUPS)
 
 
 def _present_architecture() -> str | None:

@@ -19,32 +19,37 @@ from ..ir.bindings import walk
 from ..ir.types import is_resource
 from .kernel_access import dispatch_lines
 
-__all__ = ["MOST_BINDINGS", "MOST_CONSTANTS", "find_overloaded", "find_untranslated"]
+__all__ = ["MOST_CONSTANTS", "find_overloaded", "find_untranslated", "most_bindings"]
 
-MOST_BINDINGS = 32
-"""Buffers of one kernel."""
 MOST_CONSTANTS = 64
 """Numbers of 32 bits that are passed to one kernel."""
 _FUNCTION = re.compile(r'^ +"llvm\.func"\(\).*sym_name = "([^"]+)"')
 _UNTRANSLATED = '"builtin.unrealized_conversion_cast"'
 
 
-def find_overloaded(before: ir.Module, scheduled: ir.Module) -> list[list[int]]:
+def most_bindings(*, gpu: bool) -> int:
+    """How many buffers IREE's runtime passes to one kernel."""
+    return 16 if gpu else 32
+
+
+def find_overloaded(before: ir.Module, scheduled: ir.Module, *, gpu: bool) -> list[list[int]]:
     """Find the kernels that IREE's runtime would reject.
 
     Args:
         before: the asynchronous stream IR.
         scheduled: what `iree-compile --compile-to=stream` wrote.
+        gpu: whether a GPU runs them.
     Returns:
         For each, the lines of the compiled text that it was made from.
     """
-    if not any(_may_be_overloaded(op) for op in walk(before.operation) if op.name == "stream.async.dispatch"):
+    most = most_bindings(gpu=gpu)
+    if not any(_may_be_overloaded(op, most) for op in walk(before.operation) if op.name == "stream.async.dispatch"):
         return []
     overloaded = {
         ir.StringAttr(executable.attributes["sym_name"]).value
         for executable in scheduled.body
         if executable.name == "stream.executable"
-        and any(_is_overloaded(op) for op in walk(executable) if op.name.endswith(".func"))
+        and any(_is_overloaded(op, most) for op in walk(executable) if op.name.endswith(".func"))
     }
     return [
         dispatch_lines(op, before)
@@ -53,17 +58,17 @@ def find_overloaded(before: ir.Module, scheduled: ir.Module) -> list[list[int]]:
     ]
 
 
-def _may_be_overloaded(dispatch: ir.Operation) -> bool:
+def _may_be_overloaded(dispatch: ir.Operation, most: int) -> bool:
     """Each operand may be two numbers, each buffer bring an offset."""
     values = [*dispatch.operands, *dispatch.results]
     buffers = sum(is_resource(value) for value in values)
-    return buffers > MOST_BINDINGS or 2 * len(values) > MOST_CONSTANTS
+    return buffers > most or 2 * len(values) > MOST_CONSTANTS
 
 
-def _is_overloaded(function: ir.Operation) -> bool:
+def _is_overloaded(function: ir.Operation, most: int) -> bool:
     types = [str(type_) for type_ in ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs]
     buffers = types.count("!stream.binding")
-    return buffers > MOST_BINDINGS or len(types) - buffers > MOST_CONSTANTS
+    return buffers > most or len(types) - buffers > MOST_CONSTANTS
 
 
 def _executables(dispatch: ir.Operation) -> set[str]:

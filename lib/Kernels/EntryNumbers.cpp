@@ -16,6 +16,7 @@ bool EntryNumbers::add(Value number) {
   if (auto size = dyn_cast<memref::DimOp>(op)) {
     auto source = dyn_cast<BlockArgument>(size.getSource());
     if (!source || source.getOwner() != &function.getBody().front() ||
+        source.getArgNumber() >= function.getNumArguments() ||
         !isGiven(function, source.getArgNumber()) || !size.getConstantIndex() ||
         !add(size.getIndex()))
       return false;

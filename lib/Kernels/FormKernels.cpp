@@ -73,7 +73,7 @@ struct FormKernelsPass
     expectedRanges = &expected;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       manyAdded.clear();
-      mostSteps = 0;
+      executions = executedSteps = 0;
       std::string reason = findReason(function);
       if (!reason.empty()) {
         function->setAttr("kernel.reason", builder.getStringAttr(reason));
@@ -87,7 +87,7 @@ struct FormKernelsPass
       keepProducts(function);
       function->setAttr("kernel.form", builder.getStringAttr("kernel"));
       setRoles(function);
-      if (workgroups > 1 && mostSteps >= kManySteps)
+      if (workgroups > 1 && executedSteps > kStepsOfBarrier * executions)
         function->setAttr(kWorkgroups, builder.getI64IntegerAttr(workgroups));
     }
   }
@@ -227,7 +227,9 @@ private:
     if (added > 1 && op.getNumDpsInputs() > 1 &&
         steps > std::max<int64_t>(maxProducts, maxReuse * countLargest(op)))
       return std::to_string(steps) + " products in one op";
-    mostSteps = std::max(mostSteps, steps);
+    double times = countExecutions(op);
+    executions += times;
+    executedSteps += times * steps;
     if (workgroups != 0 &&
         steps > (workgroups > 1 ? kMostInWorkgroups : kMostInWorkgroup))
       return std::to_string(steps) + " steps in one op, for all of a GPU";
@@ -268,12 +270,25 @@ private:
   static constexpr int64_t kMostInOrder = 1 << 16, kMostInWorkgroup = 1 << 18,
                            kMostInWorkgroups = 1 << 24;
 
-  /// Steps of an op that takes one workgroup as long as a barrier takes
-  /// several.
-  static constexpr int64_t kManySteps = 1 << 15;
+  /// Steps that one workgroup takes while many wait for each other once.
+  static constexpr double kStepsOfBarrier = 4096;
 
-  /// The steps of the op that takes most.
-  int64_t mostSteps = 0;
+  /// How often linalg ops are executed, and the steps of all that.
+  double executions = 0, executedSteps = 0;
+
+  /// How often an op is executed, as far as that can be told.
+  double countExecutions(Operation *op) {
+    constexpr double kAssumedTrips = 100;
+    double times = 1;
+    while ((op = op->getParentOp()) && !isa<func::FuncOp>(op)) {
+      std::optional<int64_t> trips;
+      if (auto loop = dyn_cast<scf::ForOp>(op))
+        trips = findUpperBound(*expectedRanges, loop.getUpperBound());
+      if (isa<LoopLikeOpInterface>(op))
+        times *= trips ? std::max<double>(*trips, 0) : kAssumedTrips;
+    }
+    return times;
+  }
 
   /// The elements of the largest operand that an op reads; 0 if it is dynamic,
   /// or read in windows.

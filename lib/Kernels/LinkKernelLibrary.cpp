@@ -48,17 +48,21 @@ private:
     StringRef name = declared.getName();
     if (name.consume_front(kOpPrefix))
       return defineAsOp(declared, name);
-    for (StringRef text : kKernelLibrary) {
-      OwningOpRef<ModuleOp> file = parseSourceString<ModuleOp>(
-          text, ParserConfig(&getContext(), /*verifyAfterParse=*/true));
-      if (!file)
-        return failure();
-      auto found = file->lookupSymbol<func::FuncOp>(declared.getNameAttr());
+    auto spread =
+        StringAttr::get(&getContext(), declared.getName() + ".parallel");
+    for (StringAttr symbol : {spread, declared.getNameAttr()}) {
+      if (symbol == spread && !parallel)
+        continue;
+      OwningOpRef<ModuleOp> file;
+      func::FuncOp found = find(symbol, file);
       if (!found)
         continue;
       if (found.getFunctionType() != declared.getFunctionType())
         return declared.emitError("the library has it with the type ")
                << found.getFunctionType();
+      if (failed(SymbolTable::replaceAllSymbolUses(declared, symbol,
+                                                   getOperation())))
+        return failure();
       table.erase(declared);
       for (auto function :
            llvm::make_early_inc_range(file->getOps<func::FuncOp>())) {
@@ -70,6 +74,21 @@ private:
       return success();
     }
     return declared.emitError("no such function in the kernel library");
+  }
+
+  /// Finds a function in the library, and reads the file that it is in.
+  func::FuncOp find(StringAttr symbol, OwningOpRef<ModuleOp> &file) {
+    for (StringRef text : kKernelLibrary) {
+      if (!text.contains(symbol.getValue()))
+        continue;
+      file = parseSourceString<ModuleOp>(
+          text, ParserConfig(&getContext(), /*verifyAfterParse=*/true));
+      if (!file)
+        return nullptr;
+      if (auto found = file->lookupSymbol<func::FuncOp>(symbol))
+        return found;
+    }
+    return nullptr;
   }
 
   /// Gives a function that is named after an op a body of this op.

@@ -9,6 +9,7 @@
 #ifndef SSA_COMPILER_LIB_KERNELS_THREADPLAN_H
 #define SSA_COMPILER_LIB_KERNELS_THREADPLAN_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace ssa_compiler {
@@ -48,6 +49,11 @@ void emitThreadLoops(mlir::linalg::LinalgOp op, const ThreadPlan &plan,
 
 /// Inserts barriers between what some threads write and others access.
 llvm::LogicalResult insertBarriers(mlir::Operation *function, int64_t threads);
+
+/// Lets the workgroups of a kernel wait for each other where there are
+/// barriers. Each counts in the workspace; `threadInGroup` is the number of a
+/// thread.
+void waitForWorkgroups(mlir::func::FuncOp function, mlir::Value threadInGroup);
 
 } // namespace ssa_compiler
 

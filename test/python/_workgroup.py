@@ -2,77 +2,38 @@
 
 What is run is what `--lower-kernels=threads=N` printed. Between two barriers the threads run in an order that is drawn
 at random, and each access to memory is noted: two threads that access an element without a barrier in between, one of
-them writing, are a race, which is an error whatever the result is, unless both write the same number. So is a barrier that only some threads reach.
+them writing, are a race, which is an error whatever the result is, unless both write the same number. So is a barrier
+that only some threads reach.
 """
 
 from __future__ import annotations
 
 import math
 import random
-import re
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from iree.compiler import ir
 
+from _workgroup_memory import DTYPES, Memory, RaceError, View, dense, tensor_of, view_of
+from _workgroup_numbers import (
+    FLOAT,
+    INTEGER_PREDICATES,
+    SIGNED,
+    UNSIGNED,
+    compare_floats,
+    unsigned,
+    wrap,
+)
 from ssa_compiler.backend.ir.bindings import DIALECTS
 from ssa_compiler.process.forks import new_context
 
 __all__ = ["RaceError", "Workgroup"]
 
 _WARP = 32
-_DTYPES = {"f32": np.float32, "f64": np.float64, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
 _DYNAMIC = -(1 << 63)
-
-
-class RaceError(AssertionError):
-    """Threads that do not wait for each other."""
-
-
-@dataclass
-class Memory:
-    """A buffer, and who accessed its elements since the last barrier.
-
-    Attributes:
-        bytes: its contents.
-        writers, readers: by the byte at which an element begins.
-    """
-
-    bytes: np.ndarray[Any, Any]
-    writers: dict[int, tuple[int, Any]] = field(default_factory=dict)
-    readers: dict[int, set[int]] = field(default_factory=dict)
-
-
-@dataclass
-class View:
-    """A memref: where elements of a dtype lie in a buffer. Offsets and strides count elements but for `first`, a byte."""
-
-    memory: Memory
-    dtype: Any
-    first: int
-    offset: int
-    sizes: list[int]
-    strides: list[int]
-
-    def place(self, indices: Sequence[int]) -> int:
-        for index, size in zip(indices, self.sizes, strict=True):
-            assert 0 <= index < size, f"index {index} of {size}"
-        at = self.offset + sum(index * stride for index, stride in zip(indices, self.strides))
-        return self.first + at * np.dtype(self.dtype).itemsize
-
-    def element(self, byte: int) -> Any:
-        return self.memory.bytes[byte : byte + np.dtype(self.dtype).itemsize].view(self.dtype)
-
-
-def _dense(sizes: Sequence[int]) -> list[int]:
-    strides, step = [], 1
-    for size in reversed(sizes):
-        strides.append(step)
-        step *= size
-    return strides[::-1]
 
 
 class Workgroup:
@@ -132,23 +93,23 @@ class Workgroup:
                 continue
             value = next(given)
             if isinstance(value, torch.Tensor):
-                numbers += [
-                    value.shape[d] for d in range(value.dim()) if ir.MemRefType(type_).is_dynamic_dim(d)
-                ]
-                view = _view_of(value)
+                numbers += [value.shape[d] for d in range(value.dim()) if ir.MemRefType(type_).is_dynamic_dim(d)]
+                view = view_of(value)
                 views.append((value, view))
                 taken.append(view)
             else:
                 numbers.append(value)
-                taken.append(_wrap(value, str(type_)))
+                taken.append(wrap(value, str(type_)))
         sizes = self.sizes(numbers)
         made: list[View] = []
         status: View | None = None
         left = iter(sizes)
         for place, (role, type_) in enumerate(roles):
             if role == "output":
-                shape = [next(left) if ir.MemRefType(type_).is_dynamic_dim(d) else ir.MemRefType(type_).shape[d]
-                         for d in range(ir.MemRefType(type_).rank)]
+                shape = [
+                    next(left) if ir.MemRefType(type_).is_dynamic_dim(d) else ir.MemRefType(type_).shape[d]
+                    for d in range(ir.MemRefType(type_).rank)
+                ]
                 made.append(self.allocate(shape, str(ir.MemRefType(type_).element_type)))
                 taken[place] = made[-1]
             elif role == "scratch":
@@ -158,24 +119,24 @@ class Workgroup:
         threads = [_Thread(self, number, self._function) for number in range(self.groups * self.group)]
         self._interleave([thread.steps(list(taken)) for thread in threads])
         for tensor, view in views:
-            tensor.copy_(_tensor_of(view, tensor.dtype))
+            tensor.copy_(tensor_of(view, tensor.dtype))
         words = [int(word) for word in status.memory.bytes.view(np.int64)] if status is not None else [0]
-        return words[0], [_tensor_of(view, None) for view in made], words
+        return words[0], [tensor_of(view, None) for view in made], words
 
     def allocate(self, shape: Sequence[int], element: str) -> View:
         """A buffer with numbers that nobody should use."""
-        dtype = _DTYPES[element]
+        dtype = DTYPES[element]
         count = math.prod(shape)
         memory = Memory(np.full(count * np.dtype(dtype).itemsize, 0x7F, dtype=np.uint8))
-        return View(memory, dtype, 0, 0, list(shape), _dense(shape))
+        return View(memory, dtype, 0, 0, list(shape), dense(shape))
 
     def constant(self, name: str) -> View:
         op = self._globals[name]
         values = np.array(ir.DenseElementsAttr(op.attributes["initial_value"]))
         type_ = ir.MemRefType(ir.TypeAttr(op.attributes["type"]).value)
-        dtype = _DTYPES[str(type_.element_type)]
+        dtype = DTYPES[str(type_.element_type)]
         data = np.broadcast_to(values.astype(dtype), tuple(type_.shape)).copy()
-        return View(Memory(data.reshape(-1).view(np.uint8)), dtype, 0, 0, list(type_.shape), _dense(type_.shape))
+        return View(Memory(data.reshape(-1).view(np.uint8)), dtype, 0, 0, list(type_.shape), dense(type_.shape))
 
     def _interleave(self, threads: list[Generator[Any, Any, None]]) -> None:
         """Run threads up to where they wait, until all have ended."""
@@ -228,105 +189,6 @@ class Workgroup:
         if memory.readers.get(byte, {thread}) - {thread}:
             raise RaceError(f"thread {thread} writes what others read")
         memory.writers[byte] = (thread, written)
-
-
-def _view_of(tensor: torch.Tensor) -> View:
-    data = tensor.contiguous().view(torch.uint8) if tensor.dim() else tensor.reshape(1).view(torch.uint8)
-    name = {torch.bool: "i8", torch.uint8: "i8"}.get(tensor.dtype) or re.sub(
-        r"int", "i", re.sub("float", "f", str(tensor.dtype)[6:])
-    )
-    return View(Memory(data.numpy().reshape(-1).copy()), _DTYPES[name], 0, 0, list(tensor.shape), _dense(tensor.shape))
-
-
-def _tensor_of(view: View, dtype: torch.dtype | None) -> torch.Tensor:
-    found = torch.from_numpy(view.memory.bytes.view(view.dtype).reshape(view.sizes).copy())
-    return found if dtype is None else found.view(dtype) if found.element_size() == dtype.itemsize else found
-
-
-def _wrap(value: Any, type_: str) -> Any:
-    """A number of a type."""
-    if type_ in ("f32", "f64"):
-        return _DTYPES[type_](value)
-    bits = 64 if type_ == "index" else int(type_[1:])
-    if bits == 1:
-        return int(value) & 1
-    value = int(value) & ((1 << bits) - 1)
-    return value - (1 << bits) if value >> (bits - 1) else value
-
-
-def _unsigned(value: int, type_: str) -> int:
-    bits = 64 if type_ == "index" else int(type_[1:])
-    return value & ((1 << bits) - 1)
-
-
-def _divide(a: int, b: int) -> int:
-    quotient = abs(a) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
-
-
-_SIGNED: dict[str, Callable[[Any, Any], Any]] = {
-    "addi": lambda a, b: a + b,
-    "subi": lambda a, b: a - b,
-    "muli": lambda a, b: a * b,
-    "andi": lambda a, b: a & b,
-    "ori": lambda a, b: a | b,
-    "xori": lambda a, b: a ^ b,
-    "divsi": _divide,
-    "remsi": lambda a, b: a - b * _divide(a, b),
-    "floordivsi": lambda a, b: a // b,
-    "maxsi": max,
-    "minsi": min,
-    "shrsi": lambda a, b: a >> b,
-    "shli": lambda a, b: a << b,
-}
-_UNSIGNED: dict[str, Callable[[Any, Any], Any]] = {
-    "divui": lambda a, b: a // b,
-    "remui": lambda a, b: a % b,
-    "maxui": max,
-    "minui": min,
-    "shrui": lambda a, b: a >> b,
-}
-_FLOAT: dict[str, Callable[..., Any]] = {
-    "addf": lambda a, b: a + b,
-    "subf": lambda a, b: a - b,
-    "mulf": lambda a, b: a * b,
-    "divf": np.divide,
-    "negf": lambda a: -a,
-    "maximumf": np.maximum,
-    "minimumf": np.minimum,
-    "maxnumf": np.fmax,
-    "minnumf": np.fmin,
-    "exp": np.exp,
-    "log": np.log,
-    "log1p": np.log1p,
-    "expm1": np.expm1,
-    "sqrt": np.sqrt,
-    "rsqrt": lambda a: type(a)(1) / np.sqrt(a),
-    "tanh": np.tanh,
-    "erf": lambda a: type(a)(math.erf(a)),
-    "absf": np.abs,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "trunc": np.trunc,
-    "roundeven": np.round,
-    "copysign": np.copysign,
-    "fma": lambda a, b, c: a * b + c,
-}
-_INTEGER_PREDICATES: list[Callable[[int, int], bool]] = [
-    lambda a, b: a == b, lambda a, b: a != b, lambda a, b: a < b, lambda a, b: a <= b,
-    lambda a, b: a > b, lambda a, b: a >= b, lambda a, b: a < b, lambda a, b: a <= b,
-    lambda a, b: a > b, lambda a, b: a >= b,
-]  # fmt: skip
-
-
-def _compare_floats(predicate: int, a: Any, b: Any) -> bool:
-    unordered = bool(np.isnan(a) or np.isnan(b))
-    if predicate in (0, 15):
-        return predicate == 15
-    if predicate in (7, 14):
-        return unordered == (predicate == 14)
-    found = [a == b, a > b, a >= b, a < b, a <= b, a != b][(predicate - 1) % 7]
-    return unordered or bool(found) if predicate > 7 else bool(found) and not unordered
 
 
 class _Thread:
@@ -394,38 +256,38 @@ class _Thread:
         if name == "constant":
             attribute = op.attributes["value"]
             if type_ in ("f32", "f64"):
-                return [_DTYPES[type_](ir.FloatAttr(attribute).value)]
-            return [_wrap(ir.IntegerAttr(attribute).value, type_) if type_ != "i1" else int("true" in str(attribute))]
+                return [DTYPES[type_](ir.FloatAttr(attribute).value)]
+            return [wrap(ir.IntegerAttr(attribute).value, type_) if type_ != "i1" else int("true" in str(attribute))]
         given = str(op.operands[0].type)
         if name == "select":
             return [operands[1] if operands[0] else operands[2]]
         if name == "cmpi":
             predicate = ir.IntegerAttr(op.attributes["predicate"]).value
             if predicate >= 6:
-                operands = [_unsigned(value, given) for value in operands]
+                operands = [unsigned(value, given) for value in operands]
             elif given == "i1":
                 operands = [-value for value in operands]
-            return [int(_INTEGER_PREDICATES[predicate](*operands))]
+            return [int(INTEGER_PREDICATES[predicate](*operands))]
         if name == "cmpf":
-            return [int(_compare_floats(ir.IntegerAttr(op.attributes["predicate"]).value, *operands))]
-        if name in _SIGNED:
-            return [_wrap(_SIGNED[name](*operands), type_)]
-        if name in _UNSIGNED:
-            return [_wrap(_UNSIGNED[name](*(_unsigned(value, given) for value in operands)), type_)]
-        if name in _FLOAT:
-            return [_DTYPES[type_](_FLOAT[name](*operands))]
+            return [int(compare_floats(ir.IntegerAttr(op.attributes["predicate"]).value, *operands))]
+        if name in SIGNED:
+            return [wrap(SIGNED[name](*operands), type_)]
+        if name in UNSIGNED:
+            return [wrap(UNSIGNED[name](*(unsigned(value, given) for value in operands)), type_)]
+        if name in FLOAT:
+            return [DTYPES[type_](FLOAT[name](*operands))]
         if name in ("extf", "truncf", "sitofp"):
-            return [_DTYPES[type_](operands[0] if given != "i1" else -operands[0])]
+            return [DTYPES[type_](operands[0] if given != "i1" else -operands[0])]
         if name == "uitofp":
-            return [_DTYPES[type_](_unsigned(operands[0], given))]
+            return [DTYPES[type_](unsigned(operands[0], given))]
         if name in ("fptosi", "fptoui"):
-            return [_wrap(int(operands[0]) if np.isfinite(operands[0]) else 0, type_)]
+            return [wrap(int(operands[0]) if np.isfinite(operands[0]) else 0, type_)]
         if name in ("extui", "index_castui"):
-            return [_wrap(_unsigned(operands[0], given), type_)]
+            return [wrap(unsigned(operands[0], given), type_)]
         if name in ("extsi", "index_cast", "trunci"):
-            return [_wrap(-operands[0] if given == "i1" else operands[0], type_)]
+            return [wrap(-operands[0] if given == "i1" else operands[0], type_)]
         if name == "bitcast":
-            of, to = (_DTYPES[part] for part in (given, type_))
+            of, to = (DTYPES[part] for part in (given, type_))
             value = np.array([operands[0]], dtype=of).view(to)[0]
             return [value if type_ in ("f32", "f64") else int(value)]
         raise NotImplementedError(op.name)
@@ -466,8 +328,8 @@ class _Thread:
         if name == "view":
             dynamic = iter(operands[2:])
             sizes = [next(dynamic) if type_.is_dynamic_dim(d) else type_.shape[d] for d in range(type_.rank)]
-            dtype = _DTYPES[str(type_.element_type)]
-            return [View(source.memory, dtype, source.first + operands[1], 0, sizes, _dense(sizes))]
+            dtype = DTYPES[str(type_.element_type)]
+            return [View(source.memory, dtype, source.first + operands[1], 0, sizes, dense(sizes))]
         if name == "cast":
             return [source]
         if name in ("reinterpret_cast", "subview"):
@@ -486,7 +348,9 @@ class _Thread:
                 sizes, strides = [sizes[d] for d in kept], [strides[d] for d in kept]
             return [View(source.memory, source.dtype, source.first, offset, sizes, strides)]
         if name in ("expand_shape", "collapse_shape"):
-            groups = [[ir.IntegerAttr(d).value for d in ir.ArrayAttr(g)] for g in ir.ArrayAttr(op.attributes["reassociation"])]
+            groups = [
+                [ir.IntegerAttr(d).value for d in ir.ArrayAttr(g)] for g in ir.ArrayAttr(op.attributes["reassociation"])
+            ]
             sizes, strides = [], []
             if name == "collapse_shape":
                 for group in groups:
@@ -494,13 +358,16 @@ class _Thread:
                     strides.append(source.strides[[d for d in group if source.sizes[d] != 1 or d == group[-1]][-1]])
                 return [View(source.memory, source.dtype, source.first, source.offset, sizes, strides)]
             dynamic = iter(operands[1:])
-            shape = [next(dynamic) if v == _DYNAMIC else v for v in ir.DenseI64ArrayAttr(op.attributes["static_output_shape"])]
+            shape = [
+                next(dynamic) if v == _DYNAMIC else v
+                for v in ir.DenseI64ArrayAttr(op.attributes["static_output_shape"])
+            ]
             for group, stride in zip(groups, source.strides):
-                inner = _dense([shape[d] for d in group])
+                inner = dense([shape[d] for d in group])
                 sizes += [shape[d] for d in group]
                 strides += [step * stride for step in inner]
             if not groups:
-                sizes, strides = shape, _dense(shape)
+                sizes, strides = shape, dense(shape)
             return [View(source.memory, source.dtype, source.first, source.offset, sizes, strides)]
         if name == "distinct_objects":
             return operands

@@ -47,10 +47,16 @@ def LinkKernelLibraryPass : Pass<"link-kernel-library", "::mlir::ModuleOp"> {
     A function `@ssa_compiler.op.<name>` is the op `<name>`: torch-mlir does not know
     the dialects of all ops on numbers, and passes calls on as they are.
 
+    With `parallel`, a function whose name ends in `.parallel` takes the place of the one
+    without: tensor ops that many threads share, instead of loops over numbers.
+
     ```mlir
     func.func private @ssa_compiler.order(tensor<?x?xi64>) -> tensor<?x?xi64>
     ```
   }];
+  let options = [
+    Option<"parallel", "parallel", "bool", "false", "Many threads run the kernel">
+  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
@@ -66,7 +72,7 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
     and if nothing in it is large enough that code generated for that op alone is
     quicker. Such a function gets the attribute `kernel.form = "kernel"`; any other
     gets `kernel.reason`, which says why not. One for a GPU gets `kernel.workgroups` if more
-    than one is to run it.
+    than one is to run it: its ops are so large that they save more than barriers cost.
 
     Before, concatenations become insertions, selects of tensors of dynamic sizes
     branches, and arguments that stand for constants

@@ -133,7 +133,7 @@ class Device:
         found = torch.cuda.get_device_properties(self.torch_name).multi_processor_count
         if found < count:
             raise TargetError(
-                f"the program was compiled for a GPU with {count} multiprocessors, and this one has {found}: compile it "
+                f"the program was compiled for a GPU with {count} multiprocessors, and this one has {found}; compile it "
                 "where this GPU is"
             )
 

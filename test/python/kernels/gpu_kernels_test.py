@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 import torch
-from _workgroup import RaceError, Workgroup
 from torch import Tensor
 
 import ssa_compiler
+from _workgroup import RaceError, Workgroup
 from ssa_compiler._opt import run_ssa_opt
 from ssa_compiler.backend.toolchain.targets import CUDA_ARCHITECTURES
 

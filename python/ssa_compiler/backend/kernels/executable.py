@@ -96,9 +96,7 @@ def _with_far(callee: Callee) -> Callee:
     """Let the kernel be passed distances where there are more buffers than it takes: of those that it only reads."""
     buffers = [argument for argument in callee.arguments if argument.is_buffer]
     spare = len(buffers) - most_bindings(gpu=True)
-    read = [
-        number for number, argument in enumerate(callee.given) if argument.is_buffer and argument.role == "input"
-    ]
+    read = [number for number, argument in enumerate(callee.given) if argument.is_buffer and argument.role == "input"]
     fixed = [number for number in read if _has_elements(callee.given[number])]
     if spare <= 0 or len(fixed) <= spare:
         return callee
@@ -159,7 +157,9 @@ def _executable(callee: Callee, kernel: ir.Module, roles: tuple[str, ...], threa
     text = kernel.operation.get_asm(enable_debug_info=False)
     # IREE links executables into one: names are those of all.
     attributes = f"attributes {{translation_info = {_TRANSLATION.format(threads)}}} " if threads else ""
-    body = _HEADER.sub(f"  func.func @{name}() {attributes}{{\n" + "\n".join(prologue).replace("\\", "\\\\"), text, count=1)
+    body = _HEADER.sub(
+        f"  func.func @{name}() {attributes}{{\n" + "\n".join(prologue).replace("\\", "\\\\"), text, count=1
+    )
     inner = body[body.index("{") + 1 : body.rindex("}")]
     return (
         f"  hal.executable.source private @{name} {{\n"

@@ -55,7 +55,7 @@ _TO_LINALG = (
     f"torch-func-backend-type-conversion,func.func({_CANONICALIZE},torch-finalizing-backend-type-conversion))"
 )
 # Ops of torch-mlir's own dialects are there in generic form.
-_TO_KERNELS = ("--allow-unregistered-dialect", "--lower-tm-tensor", "--link-kernel-library")
+_TO_KERNELS = ("--allow-unregistered-dialect", "--lower-tm-tensor")
 _NATIVE_OP = re.compile(r"^[^/\n]*?\btorch\.(?:aten|prims|torchvision|operator)\b", re.MULTILINE)
 _REASON = re.compile(r'kernel\.reason = "((?:[^"\\]|\\.)*)"')
 _COPIES = re.compile(r"kernel\.((?:loop_)?cop(?:ies|ied_bytes)) = (\d+)")
@@ -137,7 +137,10 @@ def form_kernel(
     linalg = run_stage([lower, "-", f"--pass-pipeline={_TO_LINALG}", "--mlir-print-op-generic"], text, timeout_s)
     maker = find_ssa_opt(ssa_opt)
     # The workgroups of a part would have nothing in which to count.
-    limits = [f"--form-kernels=workgroups={workgroups if whole else min(workgroups, 1)}"]
+    limits = [
+        f"--link-kernel-library=parallel={str(workgroups > 0).lower()}",
+        f"--form-kernels=workgroups={workgroups if whole else min(workgroups, 1)}",
+    ]
     formed = run_stage([maker, "-", *_TO_KERNELS, *limits], linalg, timeout_s)
     if (found := _REASON.search(formed)) is not None:
         raise NoKernelError(found[1])

@@ -234,7 +234,9 @@ def _interface(callee: Callee, new: Mapping[int, ir.RankedTensorType]) -> Kernel
     bytes_ = int(_constant(callee)) if scratch and not grows else _FIRST_WORKSPACE if scratch else 0
     words = ir.MemRefType(status[0].type).shape[0] if status else 0
     placed = tuple(_placed(callee, new, words))
-    return KernelInterface(callee.messages, words, bytes_, grows, INTERRUPTED in callee.messages, placed, callee.far, callee.near)
+    return KernelInterface(
+        callee.messages, words, bytes_, grows, INTERRUPTED in callee.messages, placed, callee.far, callee.near
+    )
 
 
 def _placed(callee: Callee, new: Mapping[int, ir.RankedTensorType], words: int) -> Iterator[PlacedResult]:

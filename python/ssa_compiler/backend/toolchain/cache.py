@@ -211,7 +211,14 @@ def digest_of(text: str, target: Target, timeout_s: float, kernel_maker: str | N
         timeout_s: wall-clock limit of a tool in seconds; an op that exceeds a limit runs in PyTorch.
         kernel_maker: the ssa-opt executable that makes kernels; None if none are made.
     """
-    depends: list[Any] = [_surroundings(), text, target.kind, target.architecture, list(target.flags), target.workgroups]
+    depends: list[Any] = [
+        _surroundings(),
+        text,
+        target.kind,
+        target.architecture,
+        list(target.flags),
+        target.workgroups,
+    ]
     depends += [timeout_s, memory_limit()]
     depends += [_content(kernel_maker) if kernel_maker is not None else ""]
     return hashlib.sha256(json.dumps(depends).encode()).hexdigest()

@@ -106,7 +106,7 @@ def resolve_target(target: str, *, architecture: str | None = None, data_tiling:
 
 
 def _workgroups(architecture: str) -> int:
-    """How many workgroups are there at once: on the GPU at hand if it runs the code, else on most of the architecture."""
+    """How many workgroups are there at once: on the GPU at hand if it runs the code, else on most GPUs that do."""
     import torch
 
     if not torch.cuda.is_available() or _present_architecture() != architecture:

@@ -224,7 +224,8 @@ private:
       // What is added, and how, must not depend on the example.
       added *= reduces ? most : 1;
     }
-    if (added > 1 && op.getNumDpsInputs() > 1 &&
+    bool multiplies = workgroups == 0 || linalg::isaContractionOpInterface(op);
+    if (multiplies && added > 1 && op.getNumDpsInputs() > 1 &&
         steps > std::max<int64_t>(maxProducts, maxReuse * countLargest(op)))
       return std::to_string(steps) + " products in one op";
     double times = countExecutions(op);
@@ -318,6 +319,8 @@ private:
       std::optional<int64_t> most;
       if (auto number = dyn_cast_if_present<Value>(origin.number))
         most = findUpperBound(ranges, number);
+      else if (origin.number)
+        most = getConstantIntValue(origin.number);
       else if (origin.tensor)
         most = findArgumentSize(origin.tensor, origin.dim, sizes);
       if (most)

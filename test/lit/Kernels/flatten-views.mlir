@@ -39,3 +39,13 @@ func.func @chosen(%c: i1, %x: memref<?xf32, strided<[?], offset: ?>>, %y: memref
   %z = memref.expand_shape %b [[0, 1]] output_shape [%n, 1] : memref<?xf32, strided<[?], offset: ?>> into memref<?x1xf32, strided<[?, ?], offset: ?>>
   return %z : memref<?x1xf32, strided<[?, ?], offset: ?>>
 }
+
+// A cast of a reshaped buffer is one of the buffer.
+// CHECK-LABEL: func.func @cast_of_reshape(
+// CHECK-SAME: %[[X:.+]]: memref<60xf32>)
+// CHECK: memref.reinterpret_cast %[[X]]
+func.func @cast_of_reshape(%x: memref<60xf32>) -> memref<60xf32> {
+  %row = memref.expand_shape %x [[0, 1]] output_shape [1, 60] : memref<60xf32> into memref<1x60xf32>
+  %again = memref.collapse_shape %row [[0, 1]] : memref<1x60xf32> into memref<60xf32>
+  return %again : memref<60xf32>
+}

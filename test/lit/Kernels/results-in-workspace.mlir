@@ -48,3 +48,19 @@ func.func @copied(%x: memref<1xindex> {kernel.role = "input"}, %c: i1) -> (memre
   }
   return %one, %one, %either : memref<?xf32>, memref<?xf32>, memref<?xf32>
 }
+
+// -----
+
+// A result as large as another one that is an argument by now.
+// CHECK-LABEL: func.func @same_size(
+// CHECK-SAME: %[[X:.+]]: memref<?xf32> {{.*}}, %[[FIRST:.+]]: memref<?xf32>)
+// CHECK: %[[SIZE:.+]] = memref.dim %[[FIRST]]
+// CHECK: memref.alloc(%[[SIZE]])
+func.func @same_size(%x: memref<?xf32> {kernel.role = "input"}) -> (memref<?xf32>, memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %a = memref.alloc(%n) : memref<?xf32>
+  %m = memref.dim %a, %c0 : memref<?xf32>
+  %b = memref.alloc(%m) : memref<?xf32>
+  return %a, %b : memref<?xf32>, memref<?xf32>
+}

@@ -204,3 +204,27 @@ def test_many_workgroups_wait_for_each_other() -> None:
 def test_very_large_ops_are_left_to_kernels_of_their_own() -> None:
     artifact = ssa_compiler.compile(large, (torch.randn(5000, 5000), 3), target="cuda:sm_80", cache=False).artifact
     assert artifact.kernel_reason == "25000000 steps in one op, for all of a GPU"
+
+
+class Layers(torch.nn.Module):
+    """More weights than IREE passes buffers to a kernel."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(8, 8) for _ in range(10))
+
+    def forward(self, x: Tensor, n: int) -> Tensor:
+        for _ in range(n):
+            for layer in self.layers:
+                x = torch.tanh(layer(x))
+        return x
+
+
+def test_arguments_beyond_the_limit_are_told_by_distance() -> None:
+    artifact = ssa_compiler.compile(Layers().eval(), (torch.randn(3, 8), 2), target="cuda:sm_80", cache=False).artifact
+    interface = artifact.interface
+    assert interface is not None, artifact.kernel_reason
+    assert len(interface.far) == 20 + 1 + 1 - 16  # weights, the argument, the result
+    assert interface.near not in interface.far
+    code = Path(artifact.path).read_bytes().decode("latin1")
+    assert len(re.findall(r"\.param \.u64 \.ptr", code)) == 16

@@ -320,7 +320,8 @@ class Compilation(ModuleAtWork):
         if completed is None:
             return None
         start = time.perf_counter()
-        races = find_races(checked, output.read_bytes()) if self._for_gpu else []
+        ours = [kernel.name for kernel in self._kernels]
+        races = find_races(checked, output.read_bytes(), ours) if self._for_gpu else []
         if races:
             self._isolate_ops(attempt, races, "its threads read what others write, without a barrier")
             return None

@@ -8,6 +8,7 @@ is left to chance.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from iree.compiler import ir
 
@@ -21,19 +22,23 @@ _STORE, _LOAD = b"st.shared", b"ld.shared"
 _BARRIER = re.compile(rb"^\s*(?:@!?%p\d+ )?bar(?:rier)?\.", re.MULTILINE)
 
 
-def find_races(before: ir.Module, program: bytes) -> list[list[int]]:
-    """Find the kernels that write and read shared memory without a barrier.
+def find_races(before: ir.Module, program: bytes, ours: Collection[str] = ()) -> list[list[int]]:
+    """Find the kernels of IREE's that write and read shared memory without a barrier.
 
     Args:
         before: the asynchronous stream IR.
         program: the compiled program, with the kernels as PTX.
+        ours: the names of kernels that are not IREE's.
     Returns:
         For each, the lines of the compiled text that it was made from.
     """
     racing = {
         match[1].decode()
         for match in _KERNEL.finditer(program)
-        if _STORE in match[0] and _LOAD in match[0] and _BARRIER.search(match[0]) is None
+        if match[1].decode() not in ours
+        and _STORE in match[0]
+        and _LOAD in match[0]
+        and _BARRIER.search(match[0]) is None
     }
     return [
         dispatch_lines(op, before)

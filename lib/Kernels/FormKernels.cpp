@@ -74,7 +74,12 @@ struct FormKernelsPass
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       manyAdded.clear();
       executions = executedSteps = 0;
+      mostSteps = 0;
       std::string reason = findReason(function);
+      bool together =
+          workgroups > 1 && executedSteps > kStepsOfBarrier * executions;
+      if (reason.empty() && workgroups != 0 && mostSteps > countMost(together))
+        reason = describeMost();
       if (!reason.empty()) {
         function->setAttr("kernel.reason", builder.getStringAttr(reason));
         continue;
@@ -87,7 +92,7 @@ struct FormKernelsPass
       keepProducts(function);
       function->setAttr("kernel.form", builder.getStringAttr("kernel"));
       setRoles(function);
-      if (workgroups > 1 && executedSteps > kStepsOfBarrier * executions)
+      if (together)
         function->setAttr(kWorkgroups, builder.getI64IntegerAttr(workgroups));
     }
   }
@@ -231,9 +236,9 @@ private:
     double times = countExecutions(op);
     executions += times;
     executedSteps += times * steps;
-    if (workgroups != 0 &&
-        steps > (workgroups > 1 ? kMostInWorkgroups : kMostInWorkgroup))
-      return std::to_string(steps) + " steps in one op, for all of a GPU";
+    mostSteps = std::max(mostSteps, steps);
+    if (workgroups != 0 && steps > kMostInWorkgroups)
+      return describeMost();
     if (added > kMostAdded && roundsSums(op))
       manyAdded.insert(op);
     if (manyAdded.contains(op) && !findSum(op))
@@ -274,8 +279,22 @@ private:
   /// Steps that one workgroup takes while many wait for each other once.
   static constexpr double kStepsOfBarrier = 4096;
 
-  /// How often linalg ops are executed, and the steps of all that.
+  /// How often linalg ops are executed, the steps of all that, and of the op
+  /// that takes most of them.
   double executions = 0, executedSteps = 0;
+  int64_t mostSteps = 0;
+
+  /// The most steps of an op. One workgroup may take the time that launches of
+  /// all other ops would take.
+  double countMost(bool together) const {
+    if (together)
+      return kMostInWorkgroups;
+    return std::max<double>(kMostInWorkgroup, kStepsOfBarrier * executions);
+  }
+
+  std::string describeMost() const {
+    return std::to_string(mostSteps) + " steps in one op, for all of a GPU";
+  }
 
   /// How often an op is executed, as far as that can be told.
   double countExecutions(Operation *op) {

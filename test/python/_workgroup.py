@@ -324,51 +324,57 @@ class _Thread:
                 self._shared[key] = self._workgroup.constant(key)
             return [self._shared[key]]
         assert type_ is not None
-        source = operands[0]
-        if name == "view":
-            dynamic = iter(operands[2:])
-            sizes = [next(dynamic) if type_.is_dynamic_dim(d) else type_.shape[d] for d in range(type_.rank)]
-            dtype = DTYPES[str(type_.element_type)]
-            return [View(source.memory, dtype, source.first + operands[1], 0, sizes, dense(sizes))]
-        if name == "cast":
-            return [source]
-        if name in ("reinterpret_cast", "subview"):
-            dynamic = iter(operands[1:])
-            parts = [
-                [next(dynamic) if value == _DYNAMIC else value for value in ir.DenseI64ArrayAttr(op.attributes[part])]
-                for part in ("static_offsets", "static_sizes", "static_strides")
-            ]
-            offsets, sizes, strides = parts
-            if name == "reinterpret_cast":
-                return [View(source.memory, source.dtype, source.first, offsets[0], sizes, strides)]
-            offset = source.offset + sum(o * s for o, s in zip(offsets, source.strides))
-            strides = [a * b for a, b in zip(strides, source.strides)]
-            if len(sizes) != type_.rank:
-                kept = [d for d, size in enumerate(sizes) if size != 1][: type_.rank]
-                sizes, strides = [sizes[d] for d in kept], [strides[d] for d in kept]
-            return [View(source.memory, source.dtype, source.first, offset, sizes, strides)]
-        if name in ("expand_shape", "collapse_shape"):
-            groups = [
-                [ir.IntegerAttr(d).value for d in ir.ArrayAttr(g)] for g in ir.ArrayAttr(op.attributes["reassociation"])
-            ]
-            sizes, strides = [], []
-            if name == "collapse_shape":
-                for group in groups:
-                    sizes.append(math.prod(source.sizes[d] for d in group))
-                    strides.append(source.strides[[d for d in group if source.sizes[d] != 1 or d == group[-1]][-1]])
-                return [View(source.memory, source.dtype, source.first, source.offset, sizes, strides)]
-            dynamic = iter(operands[1:])
-            shape = [
-                next(dynamic) if v == _DYNAMIC else v
-                for v in ir.DenseI64ArrayAttr(op.attributes["static_output_shape"])
-            ]
-            for group, stride in zip(groups, source.strides):
-                inner = dense([shape[d] for d in group])
-                sizes += [shape[d] for d in group]
-                strides += [step * stride for step in inner]
-            if not groups:
-                sizes, strides = shape, dense(shape)
-            return [View(source.memory, source.dtype, source.first, source.offset, sizes, strides)]
         if name == "distinct_objects":
             return operands
-        raise NotImplementedError(op.name)
+        return [_view(op, name, type_, operands)]
+
+
+def _view(op: ir.Operation, name: str, type_: ir.MemRefType, operands: list[Any]) -> View:
+    """A view of the first operand."""
+    source = operands[0]
+    if name == "view":
+        dynamic = iter(operands[2:])
+        sizes = [next(dynamic) if type_.is_dynamic_dim(d) else type_.shape[d] for d in range(type_.rank)]
+        dtype = DTYPES[str(type_.element_type)]
+        return View(source.memory, dtype, source.first + operands[1], 0, sizes, dense(sizes))
+    if name == "cast":
+        return source
+    if name in ("reinterpret_cast", "subview"):
+        dynamic = iter(operands[1:])
+        offsets, sizes, strides = (
+            [next(dynamic) if value == _DYNAMIC else value for value in ir.DenseI64ArrayAttr(op.attributes[part])]
+            for part in ("static_offsets", "static_sizes", "static_strides")
+        )
+        if name == "reinterpret_cast":
+            return View(source.memory, source.dtype, source.first, offsets[0], sizes, strides)
+        offset = source.offset + sum(o * s for o, s in zip(offsets, source.strides))
+        strides = [a * b for a, b in zip(strides, source.strides)]
+        if len(sizes) != type_.rank:
+            kept = [d for d, size in enumerate(sizes) if size != 1][: type_.rank]
+            sizes, strides = [sizes[d] for d in kept], [strides[d] for d in kept]
+        return View(source.memory, source.dtype, source.first, offset, sizes, strides)
+    if name in ("expand_shape", "collapse_shape"):
+        return _reshaped(op, name == "collapse_shape", source, operands[1:])
+    raise NotImplementedError(op.name)
+
+
+def _reshaped(op: ir.Operation, collapses: bool, source: View, given: list[int]) -> View:
+    """A view under another shape."""
+    groups = [[ir.IntegerAttr(d).value for d in ir.ArrayAttr(g)] for g in ir.ArrayAttr(op.attributes["reassociation"])]
+    sizes, strides = [], []
+    if collapses:
+        for group in groups:
+            sizes.append(math.prod(source.sizes[d] for d in group))
+            strides.append(source.strides[[d for d in group if source.sizes[d] != 1 or d == group[-1]][-1]])
+        return View(source.memory, source.dtype, source.first, source.offset, sizes, strides)
+    dynamic = iter(given)
+    shape = [
+        next(dynamic) if size == _DYNAMIC else size
+        for size in ir.DenseI64ArrayAttr(op.attributes["static_output_shape"])
+    ]
+    for group, stride in zip(groups, source.strides):
+        sizes += [shape[d] for d in group]
+        strides += [step * stride for step in dense([shape[d] for d in group])]
+    if not groups:
+        sizes, strides = shape, dense(shape)
+    return View(source.memory, source.dtype, source.first, source.offset, sizes, strides)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -136,8 +136,8 @@ def order(x: Tensor) -> Tensor:
 def test_threads_wait_before_they_read_what_others_write(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[int] = []
 
-    def find(before: Any, program: bytes) -> list[list[int]]:
-        found.append(len(races := find_races(before, program)))
+    def find(before: Any, program: bytes, ours: Sequence[str]) -> list[list[int]]:
+        found.append(len(races := find_races(before, program, ours)))
         return races
 
     find_races = compilation.find_races

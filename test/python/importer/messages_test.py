@@ -86,6 +86,7 @@ ELSEWHERE = {
 UNREACHED = {
     "program is compiled at its first call": "it makes the first call compile, and is not shown",
     "no device for the IREE driver": "it needs a machine without the driver's device",
+    "the program was compiled for a GPU with": "it needs a machine with a small GPU",
     "in pinned memory": "it needs a machine with a GPU",
     "nested too deeply": "it needs a program that exhausts Python's stack",
 }

@@ -120,11 +120,9 @@ def _executable(callee: Callee, kernel: ir.Module, roles: tuple[str, ...], threa
     buffers = [a for a in [*(callee.given[number] for number in near), *callee.with_role(*roles)] if a.is_buffer]
     if len(numbers) > _MOST_SCALARS:
         raise OperandLimitError(f"{len(numbers)} numbers and dynamic sizes among its arguments")
-    limit = most_tensors(gpu=threads > 0)
-    if (tensors := len([buffer for buffer in buffers if buffer.role not in ("scratch", "status")])) > limit and (
-        len(buffers) > most_bindings(gpu=threads > 0)
-    ):
-        raise OperandLimitError(f"{tensors} tensors among its arguments and results")
+    if len(buffers) > most_bindings(gpu=threads > 0):
+        tensors = [buffer for buffer in buffers if buffer.role not in ("scratch", "status")]
+        raise OperandLimitError(f"{len(tensors)} tensors among its arguments and results")
     # Indirect: a command buffer that refers to no buffer of one call is recorded once.
     flags = [f'"{"ReadOnly|" if buffer.role == "input" else ""}Indirect"' for buffer in buffers]
     bindings = ", ".join(f"#hal.pipeline.binding<storage_buffer, {flag}>" for flag in flags)
@@ -133,27 +131,9 @@ def _executable(callee: Callee, kernel: ir.Module, roles: tuple[str, ...], threa
     prologue = ["    %kernel_c0 = arith.constant 0 : index"]
     for ordinal, (number, type_) in enumerate(numbers):
         prologue += _load_scalar(number, type_, 2 * ordinal, layout)
-    for binding, buffer in enumerate(buffers):
-        access = " flags(ReadOnly)" if buffer.role == "input" else ""
-        alignment = _ALIGNMENT if buffer.role == "scratch" else buffer.element_bytes
-        given = f"{{{', '.join(buffer.constants)}}}" if buffer.dynamic else ""
-        prologue.append(
-            f"    {buffer.name}_bound = hal.interface.binding.subspan layout({layout}) binding({binding}) "
-            f"alignment({alignment}) offset(%kernel_c0){access} : {buffer.type}{given}"
-        )
-    if buffers:
-        prologue.append(_say_distinct(buffers))
+    prologue += _bind(buffers, layout)
     if distances:
-        binding = buffers.index(callee.given[callee.near])
-        prologue += [
-            f"    %kernel_all = arith.constant {_ADDRESSES} : index",
-            f"    %kernel_near = hal.interface.binding.subspan layout({layout}) binding({binding}) "
-            "alignment(1) offset(%kernel_c0) flags(ReadOnly) : memref<?xi8>{%kernel_all}",
-        ]
-    prologue += [
-        f"    {buffer.name} = memref.view %kernel_near[{buffer.name}_from][] : memref<?xi8> to {buffer.type}"
-        for buffer in distances
-    ]
+        prologue += _find_far(distances, buffers.index(callee.given[callee.near]), layout)
     text = kernel.operation.get_asm(enable_debug_info=False)
     # IREE links executables into one: names are those of all.
     attributes = f"attributes {{translation_info = {_TRANSLATION.format(threads)}}} " if threads else ""
@@ -174,6 +154,39 @@ def _executable(callee: Callee, kernel: ir.Module, roles: tuple[str, ...], threa
         "    }\n"
         "  }\n"
     )
+
+
+def _bind(buffers: list[Argument], layout: str) -> list[str]:
+    """The lines that take buffers from their bindings."""
+    lines = []
+    for binding, buffer in enumerate(buffers):
+        access = " flags(ReadOnly)" if buffer.role == "input" else ""
+        alignment = _ALIGNMENT if buffer.role == "scratch" else buffer.element_bytes
+        given = f"{{{', '.join(buffer.constants)}}}" if buffer.dynamic else ""
+        lines.append(
+            f"    {buffer.name}_bound = hal.interface.binding.subspan layout({layout}) binding({binding}) "
+            f"alignment({alignment}) offset(%kernel_c0){access} : {buffer.type}{given}"
+        )
+    return [*lines, _say_distinct(buffers)] if buffers else lines
+
+
+def _find_far(buffers: list[Argument], near: int, layout: str) -> list[str]:
+    """The lines that find buffers of which the distance from another one is known.
+
+    Args:
+        buffers: those that are far.
+        near: the binding of the other one.
+        layout: of the executable.
+    """
+    return [
+        f"    %kernel_all = arith.constant {_ADDRESSES} : index",
+        f"    %kernel_near = hal.interface.binding.subspan layout({layout}) binding({near}) "
+        "alignment(1) offset(%kernel_c0) flags(ReadOnly) : memref<?xi8>{%kernel_all}",
+        *(
+            f"    {buffer.name} = memref.view %kernel_near[{buffer.name}_from][] : memref<?xi8> to {buffer.type}"
+            for buffer in buffers
+        ),
+    ]
 
 
 def _say_distinct(buffers: list[Argument]) -> str:

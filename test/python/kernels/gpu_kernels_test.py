@@ -103,7 +103,7 @@ def inputs_of() -> dict[str, tuple[Program, list[tuple[Any, ...]]]]:
         "filtered": (filtered, [(torch.randn(5, 4), torch.randn(4, 4), n) for n in (5, 0, 1, 2)]),
         "counted": (counted, [(torch.randn(6, 10), torch.tensor(which)) for which in places]),
         "joined": (joined, [(which,) for which in edges]),
-        "ordered": (ordered, [(torch.randn(60),), (torch.randint(0, 5, (60,)).float(),)]),
+        "ordered": (ordered, [(torch.randn(20),), (torch.randint(0, 5, (20,)).float(),)]),
         "halved": (halved, [(torch.randn(40) * 9,), (torch.zeros(40),)]),
         "normalized": (normalized, [(torch.randn(5, 100),)]),
         "scattered": (scattered, [(torch.randn(20), torch.tensor(which)) for which in ([1, 5, 1, 3], [1, 25, 1, 3])]),

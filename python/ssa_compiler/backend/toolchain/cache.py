@@ -255,10 +255,13 @@ def _content(path: str) -> str:
 
 @cache
 def _surroundings() -> str:
-    """Versions of everything that takes part, this backend's sources, and the processor, which CPU code is made for."""
+    """Versions of everything that takes part, the sources of this backend and of how programs are called, and the
+    processor, which CPU code is made for.
+    """
     found = hashlib.sha256()
     package = Path(__file__).resolve().parents[2]
-    for source in sorted([*package.glob("backend/**/*.py"), package / "process/child_processes.py"]):
+    sources = [*package.glob("backend/**/*.py"), *package.glob("abi/*.py"), package / "process/child_processes.py"]
+    for source in sorted(sources):
         found.update(str(source.relative_to(package)).encode() + b"\0" + source.read_bytes())
     for name in _VERSIONED:
         try:

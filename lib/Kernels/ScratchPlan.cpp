@@ -101,8 +101,8 @@ static bool share(memref::AllocOp op, OpBuilder &builder) {
                                  type.getLayout(), space));
   }
   op.removeAlignmentAttr(); // newer versions of MLIR write it otherwise
-  op->moveBefore(&op->getParentOfType<func::FuncOp>().getBody().front(),
-                 op->getParentOfType<func::FuncOp>().getBody().front().begin());
+  Block &entry = op->getParentOfType<func::FuncOp>().getBody().front();
+  op->moveBefore(&entry, entry.begin());
   return true;
 }
 

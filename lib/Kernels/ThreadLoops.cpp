@@ -85,16 +85,16 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(made.getBody());
     setIndices(plan.reduced, made.getInductionVar());
-    SmallVector<Value> made_ = compute(made.getRegionIterArgs());
-    scf::YieldOp::create(builder, loc, made_);
+    SmallVector<Value> reduced = compute(made.getRegionIterArgs());
+    scf::YieldOp::create(builder, loc, reduced);
     return SmallVector<Value>(made.getResults());
   }
 
   SmallVector<Value> place(OpOperand &operand) {
     SmallVector<OpFoldResult> given(indices.begin(), indices.end());
-    for (OpFoldResult &given_ : given)
-      if (!cast<Value>(given_))
-        given_ = builder.getIndexAttr(0); // of no loop that the map uses
+    for (OpFoldResult &known : given)
+      if (!cast<Value>(known))
+        known = builder.getIndexAttr(0); // of no loop that the map uses
     AffineMap map = op.getMatchingIndexingMap(&operand);
     SmallVector<Value> found;
     for (OpFoldResult part : affine::makeComposedFoldedMultiResultAffineApply(

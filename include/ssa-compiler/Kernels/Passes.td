@@ -475,8 +475,8 @@ def PlaceScratchPass : Pass<"place-scratch", "::mlir::ModuleOp"> {
   let summary = "[kernels] give the allocations of kernels places on the stack and in a workspace";
   let description = [{
     Small allocations of a known size become `memref.alloca` at the function's start, or, of
-    a function with `kernel.threads`, memory that its threads share (of these only such as are loaded
-    and stored directly);
+    a function with `kernel.threads`, memory that its threads share,
+    unless a branch or loop chooses the buffer;
     all others views of one buffer of bytes, the function's last argument
     (`kernel.role = "scratch"`). Each has a place of its own: allocations in loops may
     be shared between trips, as no loop yields another buffer than it was given.

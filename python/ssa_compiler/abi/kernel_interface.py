@@ -46,7 +46,7 @@ class KernelInterface:
         placed: the new tensors that it leaves in the workspace.
         far: the arguments, beside those that a kernel for a GPU can be passed, for which it is told how many bytes
             behind argument `near` they begin.
-        near: the first tensor argument that it only reads; -1 if there are no `far` ones.
+        near: the first tensor argument that it only reads and that surely has elements; -1 if there are no `far` ones.
         workgroups: how many workgroups of a GPU run it, all at once.
     """
 

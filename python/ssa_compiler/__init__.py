@@ -81,7 +81,10 @@ if os.environ.get("SSA_COMPILER_LOGS"):
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        from . import api
+        from .process.interrupts import InterruptGuard
+
+        with InterruptGuard():
+            from . import api
 
         return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .compiled_program import CompiledProgram
 from .errors import ArgumentTypeError, SsaCompilerError
 from .options import Options
+from .process.interrupts import InterruptGuard
 from .process.tracebacks import for_user
 from .specialisation import CallbackUse, Explanation, Specialisation
 
@@ -102,16 +103,17 @@ def compile(
     fullgraph = _fullgraph() if fullgraph is None else fullgraph
     most = None if fullgraph or strict else _MOST_NODES
     options = Options(*codegen, dynamic_shapes, strict, cache, gradients, kernels, fullgraph, most_nodes=most)
-    try:
-        compiled = CompiledProgram(model, options, max_specialisations, _in_fragments)
-    except Exception as error:
-        raise for_user(error)  # noqa: B904 - SSA_COMPILER_TRACEBACKS=full shows all frames
-    try:
-        compiled.specialise(*example_inputs, **dict(example_kwargs or {}))
-    except Exception as error:
-        if not compiled.runs_in_fragments(error):
-            raise for_user(error)  # noqa: B904 - as above
-    return compiled
+    with InterruptGuard():
+        try:
+            compiled = CompiledProgram(model, options, max_specialisations, _in_fragments)
+        except Exception as error:
+            raise for_user(error)  # noqa: B904 - SSA_COMPILER_TRACEBACKS=full shows all frames
+        try:
+            compiled.specialise(*example_inputs, **dict(example_kwargs or {}))
+        except Exception as error:
+            if not compiled.runs_in_fragments(error):
+                raise for_user(error)  # noqa: B904 - as above
+        return compiled
 
 
 def _fullgraph() -> bool:

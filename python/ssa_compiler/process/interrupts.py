@@ -42,6 +42,10 @@ class InterruptGuard:
         self._previous: Any = None
         self._base: Any = None
         self._pending = False
+        self._asking = False  # a thread interrupts the main thread again and again
+        self._asked = False  # the next interrupt is that thread's, not the user's
+        self._leaving = False
+        self._unraisable: Any = None
 
     def __enter__(self) -> None:
         if InterruptGuard._active or threading.current_thread() is not threading.main_thread():
@@ -51,35 +55,62 @@ class InterruptGuard:
             InterruptGuard._active = True
             self._base = sys._getframe(1)
             self._previous = previous
+            self._unraisable, sys.unraisablehook = sys.unraisablehook, self._not_raised
             signal.signal(signal.SIGINT, self._handle)
 
     def __exit__(self, *_: object) -> None:
         if self._previous is None:
             return
+        self._leaving = True
+        pending, self._pending = self._pending, False
+        while self._asking:  # its last interrupt must not meet the previous handler
+            time.sleep(_AGAIN_S / 10)
         previous, self._previous, self._base = self._previous, None, None
         signal.signal(signal.SIGINT, previous)
+        sys.unraisablehook = self._unraisable
         InterruptGuard._active = False
-        if self._pending:
+        if pending or self._pending:
             self._pending = False
             previous(signal.SIGINT, sys._getframe())
 
     def _handle(self, number: int, frame: Any) -> None:
+        asked, self._asked = self._asked, False
+        if asked and not self._pending:
+            return  # it has been raised
+        if self._leaving:
+            self._pending = True
+            return
         at = frame
         while at is not None and at is not self._base:
             code = at.f_code
             if code.co_name in _CONTEXTS or code.co_filename.startswith(_IMPORT) or code in _whole:
-                if not self._pending:
-                    self._pending = True
-                    _thread.start_new_thread(self._ask_again, ())  # takes no lock that the interrupted code might hold
+                self._defer()
                 return
             at = at.f_back
         self._pending = False
         self._previous(number, frame)
 
+    def _not_raised(self, unraisable: Any) -> None:
+        """An interrupt came in a finaliser or a callback of a weak reference, which raise nothing: raise it later."""
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            self._defer()
+        else:
+            self._unraisable(unraisable)
+
+    def _defer(self) -> None:
+        self._pending = True
+        if not self._asking:
+            self._asking = True
+            _thread.start_new_thread(self._ask_again, ())  # takes no lock that the interrupted code might hold
+
     def _ask_again(self) -> None:
         """Interrupt the main thread again and again until the interrupt has been raised."""
         main = threading.main_thread().ident
-        while self._pending and main is not None:
+        while main is not None:
             time.sleep(_AGAIN_S)
-            if self._pending:
+            if not self._pending:
+                break
+            if not self._asked:
+                self._asked = True
                 signal.pthread_kill(main, signal.SIGINT)
+        self._asking = False

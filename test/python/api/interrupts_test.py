@@ -89,6 +89,38 @@ def test_interrupts_wait_for_the_end_of_what_must_not_be_broken() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
+class _Interrupted:
+    def __del__(self) -> None:
+        _interrupt()
+        time.sleep(0.05)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_interrupts_in_finalisers_are_raised_later() -> None:
+    """Python itself would print that it ignores them."""
+    done: list[str] = []
+    hook = sys.unraisablehook
+
+    def drop() -> None:
+        _Interrupted()
+        time.sleep(1)
+        done.append("too late")
+
+    with pytest.raises(KeyboardInterrupt):
+        _run(drop)
+    assert not done
+    assert sys.unraisablehook is hook
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_no_interrupt_comes_after_the_one_that_was_raised() -> None:
+    """What makes a deferred interrupt come again ends with the guard."""
+    for _ in range(20):
+        with pytest.raises(KeyboardInterrupt):
+            _run(lambda: _critical([]))
+        time.sleep(0.03)
+
+
 def test_other_handlers_and_threads_are_left_alone() -> None:
     seen: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: seen.append(number))

@@ -195,6 +195,38 @@ def test_views_and_copies_are_those_of_eager(op: Any, numbers: list[Any], layout
             assert trace.out.dtype == expected.dtype
 
 
+_BOUNDS: list[Any] = [None, 0, 1, 3, 9, -1, -3, "n", "-n", "n + 1", "any"]
+
+
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("static", [False, True])
+def test_slices_with_dynamic_bounds_are_those_of_eager(static: bool, step: int) -> None:
+    """Of a bound of which it is not known whether it counts from the end, sizes and offsets are new symbols."""
+    known = 0
+    for start, end in itertools.product(_BOUNDS, _BOUNDS):
+        pair = Pair()
+        n = pair.symbols.integer("n", low=0)
+        bounds = {"n": n, "-n": pair.symbols.to_symint(-expr_of(n) - 1), "any": pair.symbols.integer("any")}
+        bounds["n + 1"] = pair.symbols.to_symint(expr_of(n) + 1)
+        fake = pair.fake("transposed" if static else "contiguous", torch.float32, static=static)
+        dim = 1 if static else 0
+        args = [fake, dim, bounds.get(start, start), bounds.get(end, end), step]
+        trace = view_rules.VIEWS[aten.slice.Tensor](pair.symbols, aten.slice.Tensor, args)
+        assert trace is not None
+        numbers = expr_of(trace.out.shape[dim]), expr_of(trace.out.storage_offset()), expr_of(trace.out.stride(dim))
+        vague = "any" in (start, end)
+        assert vague == any(number.free_symbols - {expr_of(pair.size), expr_of(n)} for number in numbers)
+        for rows, value in itertools.product((4,) if static else _VALUES, () if vague else _VALUES):
+            given = {"n": value, "-n": -value - 1, "n + 1": value + 1}
+            expected = real("transposed" if static else "contiguous", torch.float32, rows)
+            expected = aten.slice.Tensor(expected, dim, given.get(start, start), given.get(end, end), step)
+            found = [int(number.subs({expr_of(pair.size): rows, expr_of(n): value})) for number in numbers]
+            assert found[0] == expected.shape[dim]
+            assert not expected.numel() or found[1:] == [expected.storage_offset(), expected.stride(dim)]
+            known += 1
+    assert known >= 400
+
+
 def test_what_is_not_known_is_left_to_fake_tensors() -> None:
     pair = Pair()
     other = pair.symbols.integer("other", low=0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import sympy
 import torch
+from torch.utils._sympy.functions import FloorDiv, Max, Min
 
 from ..values.fake_layout import contiguous_strides, is_contiguous, is_static, made, on_meta, product, same_size, viewed
 from ..values.symbols import Symbols, expr_of
@@ -55,16 +56,70 @@ def _slice(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:
     sizes, strides = list(source.shape), list(source.stride())
     size = sizes[dim]
     start, end = 0 if start is None else start, _END if end is None else end
-    if type(start) is not int or type(end) is not int:
-        return None
-    if type(size) is not int:
-        return _view(symbols, op, args, sizes, strides) if start == 0 and end == _END and step == 1 else None
+    if any(type(each) is not int for each in (start, end, size)):
+        return _dynamic_slice(symbols, op, args, dim, (start, end, step))
     first = min(max(start + size if start < 0 else start, 0), size)
     last = min(max(end + size if end < 0 else end, first), size)
     sizes[dim] = -((first - last) // step)
     offset = source.storage_offset() + first * strides[dim]
     strides[dim] = strides[dim] * step
     return _view(symbols, op, args, sizes, strides, offset)
+
+
+def _dynamic_slice(
+    symbols: Symbols, op: Any, args: Sequence[Any], dim: int, bounds: tuple[Any, Any, int]
+) -> Trace | None:
+    """A slice with dynamic bounds or of a dynamic size, in the terms in which FakeTensors give it.
+
+    A bound of which it is not known whether it counts from the end makes the size and the offset new symbols.
+    """
+    source, (start, end, step) = args[0], bounds
+    if any(type(each) not in (int, torch.SymInt) for each in (start, end)):
+        return None
+    sizes, strides = list(source.shape), list(source.stride())
+    size = sizes[dim]
+    if type(start) is int and start == 0 and type(end) is int and end == _END and step == 1:
+        return _view(symbols, op, args, sizes, strides)
+    first = _bound(symbols, expr_of(size), expr_of(start))
+    last = expr_of(size) if type(end) is int and end == _END else _bound(symbols, expr_of(size), expr_of(end))
+    if first is None or last is None:
+        sizes[dim] = symbols.new_integer(0, symbols.bounds(expr_of(size))[1])
+    else:
+        sizes[dim] = symbols.to_symint(_length(symbols, first, last, step))
+    if first is None:
+        offset = symbols.new_integer(0, sympy.oo)
+    elif first == 0:
+        offset = source.storage_offset()
+    else:
+        offset = symbols.to_symint(expr_of(source.storage_offset()) + first * expr_of(strides[dim]))
+    strides[dim] = strides[dim] * step
+    return _view(symbols, op, args, sizes, strides, offset)
+
+
+def _bound(symbols: Symbols, size: Any, bound: Any) -> Any:
+    """A bound of a slice, counted from the front; None if it is not known whether it is."""
+    low, high = symbols.bounds(bound)
+    if low >= 0:
+        if symbols.known(sympy.Le(bound, size)):
+            return bound
+        return size if symbols.known(sympy.Gt(bound, size)) else Min(bound, size)  # type: ignore[no-untyped-call]
+    if high < 0:
+        if symbols.known(sympy.Ge(bound, -size)):
+            return bound + size
+        nothing = symbols.known(sympy.Lt(bound, -size))
+        return sympy.Integer(0) if nothing else Max(bound + size, 0)  # type: ignore[no-untyped-call]
+    return None
+
+
+def _length(symbols: Symbols, first: Any, last: Any, step: int) -> Any:
+    """The number of elements of a slice."""
+    if symbols.known(sympy.Ge(last, first)):
+        length = last - first
+    elif symbols.known(sympy.Ge(first, last)):
+        return sympy.Integer(0)
+    else:
+        length = Max(last - first, 0)  # type: ignore[no-untyped-call]
+    return length if step == 1 else FloorDiv(length + step - 1, step)
 
 
 def _unsqueeze(symbols: Symbols, op: Any, args: Sequence[Any]) -> Trace | None:

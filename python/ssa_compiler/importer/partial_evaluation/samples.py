@@ -5,20 +5,18 @@ from __future__ import annotations
 import copy
 import dataclasses
 import logging
-import types
-import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import torch
-from torch import _jit_internal
-from torch._subclasses.fake_tensor import FakeTensorMode
 
+from ..values.fake_mode import FakeMode
 from . import packed_sequences
+from .annotated_results import annotated, declared
 from .hints import count_of
+from .sample_memo import key_of
 from .sample_ranks import made_of, rank_of, tensors_in
 from .schema_values import schema_results
 from .values import (
@@ -74,8 +72,9 @@ class Samples:
     """Samples of tensors, and what functions make of them."""
 
     def __init__(self) -> None:
-        self._mode = FakeTensorMode(allow_non_fake_inputs=True)
+        self._mode = FakeMode(allow_non_fake_inputs=True)
         self._made: dict[int, tuple[torch.Tensor, Any]] = {}
+        self._results: dict[Any, tuple[Any, Value]] = {}
 
     def of(self, tensor: torch.Tensor) -> Any:
         """Return a sample of a tensor; it has no storage."""
@@ -99,6 +98,17 @@ class Samples:
             kwargs: keyword arguments.
             name: the name of the operator, whose schema tells where there are no samples.
         """
+        key = key_of(self, function, args, kwargs, name)
+        known = None if key is None else self._results.get(key)
+        if known is None:
+            known = (function, args, kwargs), self._result(function, args, kwargs, name)
+            if key is not None:
+                self._results[key] = known  # with the objects whose addresses are in the key
+        return known[1]
+
+    def _result(
+        self, function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value], name: str
+    ) -> Value:
         if any(isinstance(value, Never) for value in (*args, *kwargs.values())):
             return NEVER
         packed = packed_sequences.result_of(function, args, kwargs, lambda part, value: self.result(part, [value], {}))
@@ -124,7 +134,7 @@ class Samples:
         found, vague = schema_results(name), self._vague(function, args, kwargs)
         knows_more = isinstance(vague, (TensorValue, TupleValue)) and type(vague) is type(found)
         known = _listed(vague, name) if isinstance(found, Unknown) or knows_more else found
-        known = _annotated(function) if isinstance(known, Unknown) else known
+        known = annotated(function) if isinstance(known, Unknown) else known
         if isinstance(known, TensorValue) and known.dtype is not None and known.rank is None:
             with self._mode, torch.no_grad(), _without_logs():
                 known = TensorValue(known.dtype, rank_of(function, args, dict(kwargs), self._sample))
@@ -205,7 +215,7 @@ class Samples:
             # What is known of the state may not fit the input; the types are the same whatever state there is.
             stateless = self.result(lambda value: self._twin(module)(value), args[:1], {})
             found = stateless if _has_dtypes(stateless) else found
-        return _declared(module) if isinstance(found, Unknown) else found
+        return declared(module) if isinstance(found, Unknown) else found
 
     def _of_packed(self, module: torch.nn.RNNBase, packed: Value) -> Value:
         """What a recurrent module returns for a PackedSequence, of whatever length."""
@@ -223,7 +233,7 @@ class Samples:
         space = vars(made)
         for name in ("_parameters", "_buffers"):
             tensors = space[name].items()
-            space[name] = {key: None if tensor is None else self.of(tensor).clone() for key, tensor in tensors}
+            space[name] = {key: None if tensor is None else self._copied(self.of(tensor)) for key, tensor in tensors}
         space["_modules"] = {key: part and self._twin(part) for key, part in space["_modules"].items()}
         if isinstance(made, torch.nn.RNNBase):
             space["_flat_weights"] = [space["_parameters"][name] for name in space["_flat_weights_names"]]
@@ -252,6 +262,14 @@ class Samples:
             return ListValue(self._described(result[0]) if result else TensorValue())
         return Known(None) if result is None else self.value(result)
 
+    def _copied(self, sample: Any) -> Any:
+        """Return another tensor like a sample, which an op may change."""
+        with self._mode:
+            if sample.layout is not torch.strided or getattr(sample, "constant", None) is not None:
+                return sample.clone()
+            # `clone` of a FakeTensor loads torch.distributed.
+            return torch.empty_strided(sample.shape, sample.stride(), dtype=sample.dtype, device=sample.device)
+
     def _sample(self, value: Value) -> Any:
         """Return an object that a value may be.
 
@@ -261,8 +279,7 @@ class Samples:
         if isinstance(value, Known):
             return self.of(value.object) if isinstance(value.object, torch.Tensor) else value.object
         if isinstance(value, TensorValue) and value.sample is not None:
-            with self._mode:
-                return value.sample.clone()
+            return self._copied(value.sample)
         if isinstance(value, Scalar):
             hint = value.hint if value.hint is not None else _HINTS.get(value.kind)
             if hint is not None:
@@ -289,12 +306,6 @@ def _of_other_numbers(args: Sequence[Value], kwargs: Mapping[str, Value]) -> lis
     if kwargs or not all(kind in (bool, int, float, complex) for kind in kinds):
         return []
     return [[Scalar(kind) for kind in kinds if kind is not None]]
-
-
-def _annotated(function: Any) -> Value:
-    """What a function of PyTorch's is annotated to return, if that is a tensor."""
-    is_plain = isinstance(function, types.FunctionType)
-    return TensorValue() if is_plain and function.__annotations__.get("return") is torch.Tensor else UNKNOWN
 
 
 def _has_dtypes(value: Value) -> bool:
@@ -378,43 +389,6 @@ def _without_samples(value: Value, typed: bool) -> Value:
     if isinstance(value, ListValue):
         return ListValue(None if value.element is None else _without_samples(value.element, typed))
     return Scalar(value.kind) if isinstance(value, Scalar) else UNKNOWN
-
-
-@lru_cache(maxsize=256)
-def _returned(kind: Any) -> Any:
-    """The type that the forward of a class is annotated to return for tensors; None if it is not."""
-    forward = kind.forward
-    overloads = getattr(_jit_internal, "_get_overloaded_methods")(forward, kind)  # noqa: B009 - it has no types
-    for each in overloads or [forward]:
-        hints = typing.get_type_hints(each)
-        if overloads and next(iter(hints.values()), None) is not torch.Tensor:
-            continue
-        return hints.get("return")
-    return None
-
-
-def _declared(module: torch.nn.Module) -> Value:
-    """What a module of PyTorch's returns by its annotations: an LSTM returns tensors, whatever their sizes are."""
-    cls: Any = type(module)
-    try:
-        kind = _returned(cls)
-    except (NameError, TypeError):
-        return UNKNOWN
-    return _of_type(kind)
-
-
-def _of_type(kind: Any) -> Value:
-    """What is known of a value whose type is annotated."""
-    if kind is torch.Tensor:
-        return TensorValue()
-    parts = typing.get_args(kind)
-    if typing.get_origin(kind) is tuple and parts and ... not in parts:
-        elements = tuple(map(_of_type, parts))
-        return UNKNOWN if UNKNOWN in elements else TupleValue(elements)
-    if typing.get_origin(kind) in (typing.Union, types.UnionType) and len(parts) == 2 and parts[1] is type(None):
-        inner = _of_type(parts[0])
-        return inner if isinstance(inner, Unknown) else OptionalValue(inner)
-    return UNKNOWN
 
 
 def _real(sample: Any) -> Any:

@@ -8,7 +8,6 @@ not hold in another branch. Guesses (`guard_or_false`) are returned as well.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,21 +15,18 @@ from typing import Any
 
 import sympy
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.fx.experimental import symbolic_shapes
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv, SLoc  # type: ignore[attr-defined]
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._sympy.value_ranges import bound_sympy
 
-from ..isolation.partial_dynamo import defer_dynamo
+from ..isolation.patching import replaced
 from .argument_sizes import ArgumentSizes
+from .fake_mode import FakeMode
 
 __all__ = ["COUNTS", "Symbols", "Transaction", "expr_of"]
 
 COUNTS = ("nonzero_memo", "item_memo", "unique_memo", "unique_consecutive_memo")
 """Where a FakeTensor keeps symbols that an op made of its numbers, which the next such op returns."""
-
-
-defer_dynamo()
 
 
 def expr_of(value: Any) -> Any:
@@ -87,6 +83,15 @@ class _ShapeEnv(ShapeEnv):
                 self.transaction.guesses.append(expr if result else sympy.Not(expr))
         return result
 
+    def _make_data_dependent_error(self, expr: Any, *_: Any, **__: Any) -> GuardOnDataDependentSymNode:
+        """PyTorch's own has the Python traces of all symbols, and loads torch._inductor to print them."""
+        return GuardOnDataDependentSymNode(expr, f"{expr} is not known")
+
+    def _set_replacement(self, *args: Any, **kwargs: Any) -> None:
+        """PyTorch's own has a Python trace for its log of what becomes static; it loads torch._inductor for that."""
+        with replaced(symbolic_shapes, "trace_structured", _not_logged):
+            super()._set_replacement(*args, **kwargs)
+
     # Where in this package a symbol was asked for is nobody's concern; PyTorch loads torch.export to find that out.
 
     def _get_user_frame(self) -> None:
@@ -102,42 +107,8 @@ class _ShapeEnv(ShapeEnv):
         pass
 
 
-class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
-    """FakeTensorMode without the wrapper by which torch.compile leaves each of its calls out of what it compiles.
-
-    It takes a part of the time of each op, and no import is part of what torch.compile compiles.
-    """
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if _DISTRIBUTED in sys.modules:
-            return self.dispatch(func, types, args, kwargs or {})
-        with _WITHOUT_DISTRIBUTED:
-            return self.dispatch(func, types, args, kwargs or {})
-
-
-class _Undispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Does what FakeTensors do by themselves while no mode is active.
-
-    Where a tensor of a class of its own is given to an op, and no mode takes the op, PyTorch loads torch.distributed to
-    see whether it is a DTensor, which takes a tenth of a second.
-    """
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None:
-            return func(*args, **(kwargs or {}))  # FakeTensorMode, whose turn is after all others, takes it
-        return FakeTensor.__torch_dispatch__(func, types, args, kwargs or {})
-
-
-_DISTRIBUTED = "torch.distributed.tensor"
-_WITHOUT_DISTRIBUTED = _Undispatched()  # type: ignore[no-untyped-call]
+def _not_logged(*_: Any, **__: Any) -> None:
+    pass
 
 
 class Symbols:
@@ -172,6 +143,14 @@ class Symbols:
                 )
             self._memo[key] = sym
         return self._memo[key]
+
+    def new_integer(self, low: Any, high: Any) -> torch.SymInt:
+        """Return a SymInt that no other op has made; `low` and `high` are bounds that it is known to keep."""
+        self.mode.cache_enabled = False  # as above
+        sym = self.env.create_unbacked_symint()
+        bounded = (-(2**63) if low == -sympy.oo else int(low)), (2**63 - 1 if high >= 2**63 - 1 else int(high))
+        self.env.constrain_symbol_range(sym.node.expr, *bounded)
+        return sym
 
     def floating(self, key: Any) -> torch.SymFloat:
         """Return the SymFloat of `key`."""

@@ -1,0 +1,67 @@
+"""Functions are called with samples once for alike arguments, which are told apart by all that decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from ssa_compiler.importer.partial_evaluation.samples import Samples
+from ssa_compiler.importer.partial_evaluation.values import Known, Scalar, TensorValue, Value
+
+
+def _counted() -> tuple[Callable[..., torch.Tensor], list[None]]:
+    calls: list[None] = []
+
+    def add(x: torch.Tensor, y: object) -> torch.Tensor:
+        calls.append(None)
+        return x + y  # type: ignore[operator]
+
+    return add, calls
+
+
+def _tensor(samples: Samples, *sizes: int, dtype: torch.dtype = torch.float32) -> Value:
+    return samples.value(torch.zeros(sizes, dtype=dtype))
+
+
+def test_alike_arguments_are_tried_once() -> None:
+    samples = Samples()
+    seen: list[str] = []
+
+    def named(kind: str) -> Callable[[torch.Tensor], torch.Tensor]:
+        return lambda x: (torch.add if kind == "add" else torch.lt)(x, 1)
+
+    def result(value: Value) -> Value:
+        def function(x: torch.Tensor) -> torch.Tensor:
+            return torch.neg(x)
+
+        seen.append(str(value))
+        return samples.result(function, [value], {})
+
+    first, second = result(_tensor(samples, 3)), result(_tensor(samples, 3))
+    assert first is second
+    assert result(_tensor(samples, 3, 4)) is not first
+    assert result(_tensor(samples, 3, dtype=torch.int64)) != first
+    kinds = [samples.result(named(kind), [_tensor(samples, 3)], {}) for kind in ("add", "less")]
+    assert [value.dtype for value in kinds if isinstance(value, TensorValue)] == [torch.float32, torch.bool]
+
+
+@pytest.mark.parametrize(
+    "operands",
+    [[Known(1), Known(1.0)], [Known(True), Known(1)], [Scalar(int), Scalar(float)], [Known(2), Scalar(float)]],
+    ids=str,
+)
+def test_numbers_that_are_equal_may_have_other_types(operands: list[Value]) -> None:
+    samples = Samples()
+    found = [samples.result(torch.add, [_tensor(samples, 3, dtype=torch.uint8), each], {}) for each in operands]
+    alone = [Samples().result(torch.add, [_tensor(samples, 3, dtype=torch.uint8), each], {}) for each in operands]
+    assert found == alone
+
+
+def test_what_captures_objects_that_may_change_is_tried_again() -> None:
+    samples = Samples()
+    add, calls = _counted()
+    for _ in range(2):
+        samples.result(add, [_tensor(samples, 3), Known(2)], {})
+    assert len(calls) == 2  # it captures a list

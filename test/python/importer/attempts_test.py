@@ -7,8 +7,8 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 from ssa_compiler import InternalError
 from ssa_compiler.errors import SourceLocation, UnsupportedProgramError
+from ssa_compiler.importer.isolation.fake_mode import FakeMode, _Undispatched
 from ssa_compiler.importer.values.attempts import unexpected_errors_located
-from ssa_compiler.importer.values.fake_mode import FakeMode, _Undispatched
 from ssa_compiler.importer.values.plan import AnotherPlan
 
 LINE = SourceLocation("model.py", 7)

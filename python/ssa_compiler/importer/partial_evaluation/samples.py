@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from ..values.fake_mode import FakeMode
+from ..isolation.fake_mode import FakeMode
 from . import packed_sequences
 from .annotated_results import annotated, declared
 from .hints import count_of

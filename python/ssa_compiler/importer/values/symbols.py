@@ -19,9 +19,9 @@ from torch.fx.experimental import symbolic_shapes
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv, SLoc  # type: ignore[attr-defined]
 from torch.utils._sympy.value_ranges import bound_sympy
 
+from ..isolation.fake_mode import FakeMode
 from ..isolation.patching import replaced
 from .argument_sizes import ArgumentSizes
-from .fake_mode import FakeMode
 
 __all__ = ["COUNTS", "Symbols", "Transaction", "expr_of"]
 

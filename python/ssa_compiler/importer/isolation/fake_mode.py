@@ -9,7 +9,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ..isolation.partial_dynamo import defer_dynamo
+from .partial_dynamo import defer_dynamo
 
 __all__ = ["FakeMode"]
 

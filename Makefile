@@ -64,10 +64,12 @@ lit:
 	$(BIN)/lit -sv build/wheel/test/lit
 
 # Several processes: what takes time are tools that use one processor. One more than there are processors, as some tests
-# wait; each may need some GiB of memory.
+# wait; each may need some GiB of memory. Of cases and of slow tests some are left out, others in each commit
+# (test/python/_sampling.py): `make pytest SAMPLED=` runs them all.
+SAMPLED ?= --sampled=$(shell git rev-parse 'HEAD^{tree}' 2>/dev/null)
 PYTEST_JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 1); echo $$((n < 4 ? n + 1 : 4)))
 pytest:
-	SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q -n $(PYTEST_JOBS) test/python
+	SSA_OPT=$(abspath $(BIN))/ssa-opt $(BIN)/python -m pytest -q -n $(PYTEST_JOBS) $(SAMPLED) test/python
 
 # The importer's tests with the stages under the interpreter; what looks at a compiled program is skipped.
 pytest-interpreted:

@@ -5,8 +5,9 @@ take compiled code from an earlier run, from `build/test-cache`: it is found by 
 by a digest of the backend and its tools. Tracebacks have the compiler's own frames. A rejected program raises, but in
 the tests of fragments.
 
-Three of four tests of the importer, and one of two of the library and of whole programs, compare the stages under the
-interpreter only, unless they look at what is compiled; the nightly run compiles all.
+Most tests of the importer, the library and whole programs compare the stages under the interpreter only, unless they
+look at what is compiled (`COMPILED`); the nightly run compiles all. With `--sampled`, as `make test` has it, some tests
+are left out, others in each commit (`_sampling.py`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from _sampling import Case, chosen
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE_CACHE = ROOT / "build/test-cache"
@@ -38,6 +41,20 @@ def pytest_configure(config: object) -> None:
     add = config.addinivalue_line  # type: ignore[attr-defined]
     add("filterwarnings", "ignore:.*torch.jit.*:DeprecationWarning")
     add("filterwarnings", "ignore:.*torch.jit.*:FutureWarning")
+    add("markers", "slow: it takes more than five seconds; where tests are sampled, few runs take it")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what a run that is `--sampled` does not take."""
+    seed = config.getoption("--sampled")
+    if seed is None or NIGHTLY:
+        return
+    cases = [
+        Case(item.nodeid, item.nodeid.partition("[")[0], item.get_closest_marker("slow") is not None) for item in items
+    ]
+    runs = chosen(cases, seed)
+    config.hook.pytest_deselected(items=[item for item, taken in zip(items, runs) if not taken])
+    items[:] = [item for item, taken in zip(items, runs) if taken]
 
 
 class _NeedsCompilingError(BaseException):
@@ -87,6 +104,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--interpreted", action="store_true", help="compile nothing; skip what needs a compiled program")
     parser.addoption(
         "--target", default="cpu", help="what `check` compiles programs for: cpu, or cuda where there is a GPU"
+    )
+    parser.addoption(
+        "--sampled", metavar="SEED", help="leave out most cases of parametrised tests, and most slow tests"
     )
     parser.addoption("--partially-evaluated", action="store_true", help="evaluate every program partially")
 

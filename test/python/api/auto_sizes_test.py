@@ -208,6 +208,7 @@ def test_a_guard_that_divides_by_zero_does_not_hold() -> None:
             checks.check([torch.ones(size)])
 
 
+@pytest.mark.slow
 def test_every_size_program_runs_in_eager_for_its_example(tmp_path: Path) -> None:
     """The grammar's own statements are right: what raises does so for some sizes only."""
     raised = [seed for seed in range(150) if run_eager(*_example(seed, tmp_path)) is not None]

@@ -176,6 +176,7 @@ print(compiled.explain().cached, [name for name in heavy if name in sys.modules]
 """
 
 
+@pytest.mark.slow
 def test_processes_share_the_cache(folder: Path, tmp_path: Path) -> None:
     """The second process loads nothing of the compiler."""
     (tmp_path / "model.py").write_text(_MODEL)
@@ -321,6 +322,7 @@ def more_than_sines(x: Tensor) -> Tensor:
     return torch.sin(x.double()) + 1.0
 
 
+@pytest.mark.slow
 def test_ops_that_fail_are_known_in_other_processes(folder: Path) -> None:
     forget_ops()
     first = ssa_compiler.compile(sines, (X,)).explain()

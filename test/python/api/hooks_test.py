@@ -263,6 +263,7 @@ class Doubled(torch.nn.Module):
 """
 
 
+@pytest.mark.slow
 def test_functions_of_a_file_are_its_own(tmp_path: Path) -> None:
     """Not those of the same name that this process has scripted."""
     (tmp_path / "functions_of_two.py").write_text(_DOUBLED)

@@ -77,6 +77,7 @@ def _run(function: Any, make: Callable[[], Tensor]) -> tuple[Any, Tensor, Except
         return None, x, error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_every_kind_of_input(program: Any) -> None:
     compiled = ssa_compiler.script(program, max_specialisations=99)

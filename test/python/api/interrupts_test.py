@@ -17,6 +17,7 @@ from ssa_compiler.process.interrupts import InterruptGuard, uninterrupted
 _CHILD = Path(__file__).parents[1] / "_interrupted_child.py"
 
 
+@pytest.mark.slow
 def test_compiling_after_interrupts_at_many_moments() -> None:
     """In a process of its own, which starts with none of the modules loaded that compiling needs."""
     done = subprocess.run([sys.executable, str(_CHILD)], capture_output=True, text=True, timeout=300)

@@ -49,6 +49,7 @@ def run(tmp_path: Path, logs: str) -> str:
     return subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, check=True).stderr
 
 
+@pytest.mark.slow
 def test_the_environment_chooses_logs(tmp_path: Path) -> None:
     printed = run(tmp_path, "recompiles,import")
     assert "double is compiled again (1 times before): argument 'x'" in printed

@@ -45,6 +45,7 @@ def compiled() -> ssa_compiler.CompiledProgram:
     return program
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("way", "workers"), [("fork", 2), ("spawn", 1)])
 def test_workers_of_a_data_loader_compile(way: str, workers: int, compiled: ssa_compiler.CompiledProgram) -> None:
     loader = DataLoader(Rows(compiled), batch_size=None, num_workers=workers, timeout=120, multiprocessing_context=way)

@@ -217,6 +217,7 @@ def _expect(compiled: ssa_compiler.CompiledProgram, model: nn.Module, count: int
     assert len(compiled.specialisations) == count
 
 
+@pytest.mark.slow
 def test_changes_of_the_module_are_noticed() -> None:
     model = Block().eval()
     compiled = ssa_compiler.compile(model, (torch.randn(4, 3),), max_specialisations=20)

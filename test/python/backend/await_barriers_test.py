@@ -72,6 +72,7 @@ def test_compiled_equals_eager(program: Callable[..., tuple[Tensor, ...]]) -> No
     check(program, *CALLS, compiled=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [swapped_in_whiles, replaced_and_updated])
 def test_iree_does_not_wait_for_arguments_of_loops(
     program: Callable[..., tuple[Tensor, ...]], monkeypatch: pytest.MonkeyPatch

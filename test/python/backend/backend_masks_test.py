@@ -98,6 +98,7 @@ sys.exit(0 if all(torch.equal(result, x) for result in results) else 3)
 """
 
 
+@pytest.mark.slow
 def test_iree_writes_where_there_is_no_index() -> None:
     """In a process of its own: the write goes to an address that is computed from memory never written."""
     assert subprocess.run([sys.executable, "-c", _PLAIN], check=False).returncode != 0

@@ -7,6 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -104,6 +105,7 @@ def _powers(x: Tensor, y: Tensor, e: float) -> list[Tensor]:
     return found
 
 
+@pytest.mark.slow
 def test_powers_of_what_has_no_logarithm(tmp_path: Path) -> None:
     numbers = [-math.inf, -5.0, -3.0, -2.5, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 7.0, math.inf, math.nan]
     x, y = torch.tensor(numbers)[:, None], torch.tensor(numbers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -54,11 +55,13 @@ def queue(x: Tensor, n: int) -> tuple[Tensor, int, list[Tensor]]:
     return total, k, waiting
 
 
+@pytest.mark.slow
 def test_a_static_size_of_one_branch() -> None:
     """The cast to a dynamic size was taken for hidden, as there was a barrier in front of it."""
     check(queue, *((X[:4, :2], n) for n in (1, 0, 2, 3, 5)))
 
 
+@pytest.mark.slow
 def test_what_is_computed_of_tensors_of_such_sizes_lies_in_their_memory() -> None:
     """IREE took the bytes that they need of a block for none, and wrote behind its end."""
     check(rows, *((X, n) for n in (10, 1, 2, 18, 0)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import Tensor, nn
 
@@ -30,6 +31,7 @@ def test_writes_at_the_start_of_a_cache() -> None:
     )
 
 
+@pytest.mark.slow
 def test_large_slices_are_written_whole() -> None:
     def write(k: Tensor, x: Tensor, p: int, n: int) -> Tensor:
         if p > 100:

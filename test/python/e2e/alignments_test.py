@@ -4,6 +4,7 @@ both.
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -27,5 +28,6 @@ def inputs(seed: int, scale: float) -> tuple[Tensor, Tensor]:
     return torch.rand(8, 4, generator=of), torch.rand(8, 3, generator=of) * scale
 
 
+@pytest.mark.slow
 def test_what_is_gathered_twice_goes_behind_another_tensor() -> None:
     check(chosen, *[inputs(seed, scale) for seed, scale in enumerate([1.0, 0.6, 0.3, 0.31, 2.0])])

@@ -135,6 +135,7 @@ def sums_at_places(x: Tensor) -> list[Tensor]:
 SUMS = [sums, norms, prefixes, exponentials, sums_of_products, averages, losses, sums_at_places]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", with_nightly(SUMS[::2], SUMS[1::2]))
 @pytest.mark.parametrize("dtype", with_nightly(LOW_PRECISION[1:], LOW_PRECISION[:1]))
 def test_sums_of_many_numbers(program: object, dtype: torch.dtype) -> None:

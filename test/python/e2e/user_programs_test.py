@@ -221,6 +221,7 @@ class Attending(torch.nn.Module):
         return self.attention(x, x, x, need_weights=False), masked, self.attention(x, x, x)
 
 
+@pytest.mark.slow
 def test_attention_in_eval_mode_is_native() -> None:
     x, hidden = torch.randn(2, 5, 8), torch.zeros(2, 5, dtype=torch.bool)
     hidden[0, 3:] = True
@@ -241,6 +242,7 @@ class Weighing(torch.nn.Module):
         return self.attention(x, x, x)
 
 
+@pytest.mark.slow
 def test_attention_to_nothing_has_no_weights() -> None:
     x = torch.randn(2, 3, 8)
     with torch.no_grad():

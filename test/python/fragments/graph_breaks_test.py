@@ -65,6 +65,7 @@ def in_a_branch(x, n: int, named: bool):
     return x
 
 
+@pytest.mark.slow
 def test_in_a_branch_of_a_loop():
     broken(in_a_branch, (X, 3, True), (X, 0, True), (X, 3, False), (X, 1, True), fragments=["lines", "lines"])
 
@@ -85,6 +86,7 @@ def smallest_first(x, n: int):
     return total
 
 
+@pytest.mark.slow
 def test_functions_that_a_graph_break_calls():
     broken(smallest_first, (X, 2), (X, 0), (X.flip(0), 4), fragments=["lines", "lines"])
 
@@ -155,6 +157,7 @@ class Cell(nn.Module):
         return x, k
 
 
+@pytest.mark.slow
 def test_modules():
     torch.manual_seed(0)
     broken(Cell(), (X, 2), (X, 0), (X, 3), fragments=["lines", "lines"])

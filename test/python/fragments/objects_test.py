@@ -112,6 +112,7 @@ class Layers(nn.Module):
         return x
 
 
+@pytest.mark.slow
 def test_a_module_that_is_a_variable():
     torch.manual_seed(0)
 

@@ -20,6 +20,7 @@ from ssa_compiler.testing.harness import check_other
 SEEDS = range(5_000_000, 5_000_400 if NIGHTLY else 5_000_012)
 
 
+@pytest.mark.slow
 def test_random_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(splitting, "FEWEST_OPS", 1)
     monkeypatch.setattr(variants, "CompiledProgram", InterpretedFragment)

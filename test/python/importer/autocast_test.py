@@ -73,6 +73,7 @@ def mixed(x: Tensor, w: Tensor) -> list[Tensor]:
     return [torch.cat([x, y]), torch.stack([y, y]), x.softmax(-1), y.sum(), parts[0], parts[1], parts[2], parts[3]]
 
 
+@pytest.mark.slow
 def test_operands_are_converted() -> None:
     # 257 is no bfloat16: the products are another number without the conversion.
     calls = [(torch.tensor([[257.0, first]]), torch.ones(2, 1)) for first in (-256.0, 0.5)]

@@ -1,5 +1,6 @@
 """`a or b` and `a and b` are one of their operands, as in Python; to TorchScript they are bools."""
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -76,6 +77,7 @@ def chosen_of_comparisons(x: Tensor, n: int):  # type: ignore[no-untyped-def]
     return done, x.sum() > 1 or False, x.sum() > 1 and x.sum() < 5, n > 0 and n < 5
 
 
+@pytest.mark.slow
 def test_the_operand_of_calls_and_comparisons_is_the_result() -> None:
     x = torch.ones(2)
     for n in (1, 0, -3, 7):

@@ -133,6 +133,7 @@ ROWS = torch.arange(12.0).reshape(3, 4)
 POSITIONS = (0, 2, 3, -2, -4)
 
 
+@pytest.mark.slow
 def test_a_slice_of_one_element_is_broadcast() -> None:
     """`x[k : k + 1]` has one element or none, and of no elements eager raises where they meet several."""
     check(eliminated, *((SQUARE.clone(), m) for m in (3, 0, 1, 2, 4)))
@@ -175,6 +176,7 @@ def sometimes_wider(x: Tensor, n: int, k: int) -> Tensor:
     return result
 
 
+@pytest.mark.slow
 def test_a_loop_or_branch_keeps_that_there_is_one_element() -> None:
     check(carried, *((X, n) for n in (2, 0, 1, 3, 4)))
     check(chosen, *((ROWS[0], k) for k in (3, 0, 2)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -62,6 +63,7 @@ def best_tags(score: Tensor, history: Tensor, lengths: Tensor):
     return found
 
 
+@pytest.mark.slow
 def test_lists_of_lists_of_their_own_lengths() -> None:
     history = torch.tensor([[[1, 2, 0], [2, 2, 1]], [[0, 0, 1], [1, 2, 0]], [[2, 1, 1], [0, 1, 2]]])
     scores = torch.tensor([[0.1, 0.7, 0.2], [0.5, 0.2, 0.3]])

@@ -73,6 +73,7 @@ def test_tuples_as_keys(program):
     check(program, *((x, n) for x in (X, *OTHERS) for n in (5, 0, 1, 2)), compiled=program is over_a_grid)
 
 
+@pytest.mark.slow
 def test_elements_that_are_tensors():
     check(of_tensors, *((x, n) for x in (X, *OTHERS) for n in (3, 0, 1, 2)), compiled=False)
 

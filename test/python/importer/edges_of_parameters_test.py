@@ -53,6 +53,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, m: Tensor) -> list[Tensor]:
     return sdpa
 
 
+@pytest.mark.slow
 def test_masks_of_infinite_scores() -> None:
     """Eager adds masks; its fused kernel for causal attention chooses."""
     q, k, v = torch.ones(1, 1, 3, 4), torch.randn(1, 1, 3, 4, generator=generator), torch.randn(1, 1, 3, 4)

@@ -65,6 +65,7 @@ def test_dynamic_factors_of_large_batches() -> None:
     )
 
 
+@pytest.mark.slow
 def test_factors_of_zero() -> None:
     """What is multiplied by 0 is not read, where BLAS does not."""
     inputs = [(A, A, B), (NANS, A, B), (INFINITE, A, B), (A, NANS, B), (A, A, INFINITE), (NANS, NANS, NANS)]
@@ -199,6 +200,7 @@ def both(x: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
     return F.interpolate(x, [3, 5], mode="bilinear"), F.grid_sample(x, g, align_corners=False)
 
 
+@pytest.mark.slow
 def test_images_with_infinities_and_places_that_are_none() -> None:
     images = [(IMAGE, GRID), (IMAGE, ODD), (HOLED, GRID), (HOLED, ODD)]
     check(both, *images)

@@ -153,6 +153,7 @@ def tensors_updated(x: Tensor, m: Tensor, i: int) -> tuple[Tensor, list[Tensor]]
     return y, xs
 
 
+@pytest.mark.slow
 def test_an_element_is_read_before_the_right_side() -> None:
     for n in (0, 1, 2, 3):
         check(numbers_updated, ({"a": 3, "b": 100}, n), compiled=n == 3)

@@ -115,6 +115,7 @@ def shown(x: Tensor, sizes: list[int]) -> Tensor:
     return x.view(sizes).expand(sizes).contiguous()
 
 
+@pytest.mark.slow
 def test_sizes_that_are_inferred() -> None:
     compiled = ssa_compiler.compile(reshaped, (grid(), [2, 6], 3))
     for sizes, n in (([3, 4], 2), ([12, 1], 1), ([1, 12], 12), ([4, 3], 4)):

@@ -138,6 +138,7 @@ def nms(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
     return keep
 
 
+@pytest.mark.slow
 def test_non_maximum_suppression_compiles_natively_and_without_checks() -> None:
     generator = torch.Generator().manual_seed(0)
     corner, size = torch.rand(6, 2, generator=generator) * 6, torch.rand(6, 2, generator=generator) * 5 + 1

@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -50,6 +51,7 @@ class Block(nn.Module):
         return ACTIVATIONS[kind](clamped(triple(nested(y)), 0.1)) + self.half(y)
 
 
+@pytest.mark.slow
 def test_lambdas_are_functions_as_any() -> None:
     torch.manual_seed(0)
     for name, kind in (("relu", "swish"), ("swish", "twice"), ("twice", "relu")):
@@ -92,6 +94,7 @@ def test_default_factories_are_functions_as_any() -> None:
     assert not compiled.explain().callbacks
 
 
+@pytest.mark.slow
 def test_lambdas_on_one_line_are_told_apart_or_left_to_python(tmp_path: Path) -> None:
     """Without columns in code objects there is no telling which one it is."""
     program = tmp_path / "one_line.py"

@@ -71,12 +71,14 @@ def _ops(program: Callable[..., Any], count: int) -> int:
     return import_program(program, (_rows(count),), {}).module.count("\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [tensors, tuples, written_after, of_other_lengths, small])
 def test_as_eager(program: Callable[..., Any]) -> None:
     for count in (1, 4):
         check(program, (_rows(count),), rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [tensors, tuples])
 def test_large_ones_stay_loops(program: Callable[..., Any]) -> None:
     assert _ops(program, 12) <= _ops(program, 5) + 2  # constants

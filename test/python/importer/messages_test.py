@@ -140,11 +140,13 @@ def test_models_and_arguments(number: int) -> None:
     assert re.search(CALLS[number][1], str(call_rejection(number)), re.DOTALL)
 
 
+@pytest.mark.slow
 def test_the_table_is_up_to_date() -> None:
     checked = subprocess.run([sys.executable, str(GENERATOR), "--check"], capture_output=True, text=True)
     assert checked.returncode == 0, checked.stderr
 
 
+@pytest.mark.slow
 def test_every_message_says_the_way_out() -> None:
     in_python = [site for site in gen_messages.sites() if site.kind != "ssa-opt"]
     assert len(in_python) > 100
@@ -174,6 +176,7 @@ def test_every_message_is_provoked() -> None:
         assert list((ROOT / "test/python").rglob(file)), f"{part}: {file}"
 
 
+@pytest.mark.slow
 def test_the_list_has_what_the_importer_rejects() -> None:
     """The list would be short if it looked for a function that has another name."""
     listed = [site for site in gen_messages.sites() if site.kind.startswith("Unsupported")]
@@ -182,6 +185,7 @@ def test_the_list_has_what_the_importer_rejects() -> None:
     assert len(listed) > 0.9 * made > 100
 
 
+@pytest.mark.slow
 def test_passes_are_tested_by_lit() -> None:
     """What passes emit is provoked by the lit tests."""
     texts = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "test/lit").rglob("*.mlir"))

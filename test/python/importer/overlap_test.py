@@ -255,6 +255,7 @@ def shifted(x: Tensor, n: int) -> Tensor:
     return x * 2
 
 
+@pytest.mark.slow
 def test_eager_does_not_look_where_an_argument_has_gaps() -> None:
     compiled = ssa_compiler.compile(shifted, (torch.arange(9.0), 5))
     for step in (1, 2):

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 _PROGRAM = """
 import os
 import sys
@@ -84,6 +86,7 @@ for use in (compiling, a_submodule, a_nested_submodule, an_attribute, exporting,
 """
 
 
+@pytest.mark.slow
 def test_the_rest_is_loaded_when_it_is_used(tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text(_PROGRAM, encoding="utf-8")

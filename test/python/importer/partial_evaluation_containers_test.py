@@ -272,6 +272,7 @@ def never_filled(x):
 LABELS = [[1, 2, 1], [3, 3, 3], [0, 1, 2], [2], []]
 
 
+@pytest.mark.slow
 def test_dicts_with_keys_that_data_decides() -> None:
     calls = [torch.tensor(each, dtype=torch.int64) for each in LABELS]
     check(counts_elements, *[(x,) for x in calls[:3]], compiled=False)

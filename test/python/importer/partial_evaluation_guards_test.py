@@ -297,6 +297,7 @@ def plain(model):
     model.counts, model.n = False, 2
 
 
+@pytest.mark.slow
 def test_properties_are_functions() -> None:
     agree(Counts, (X,), (X,), deeper, (X,), plain, (X,))
     agree(Fixed, (X,), plain, (X,))

@@ -129,6 +129,7 @@ class Cached(nn.Module):
         return x * default(scale, 2.0), cache.sum() if exists(cache) and n > 1 else x.sum()
 
 
+@pytest.mark.slow
 def test_a_function_that_tests_for_none():
     torch.manual_seed(0)
     x = torch.rand(2, 2, 3)

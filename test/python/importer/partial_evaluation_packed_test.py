@@ -1,6 +1,7 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 """Packed and padded sequences, whose types what follows needs."""
 
+import pytest
 import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pack_sequence, pad_packed_sequence, pad_sequence
@@ -47,6 +48,7 @@ def sentences(*lengths):
     return [torch.arange(1, n + 1) for n in lengths]
 
 
+@pytest.mark.slow
 def test_packed_sequences_in_recurrent_modules():
     for kind, first in with_nightly([("GRU", True), ("LSTM", False)], [("LSTM", True)]):
         torch.manual_seed(0)

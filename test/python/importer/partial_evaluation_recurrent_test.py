@@ -149,6 +149,7 @@ def _agree(kind, calls, changes=()):
             assert mine.left is None or torch.equal(mine.left.round(decimals=4), theirs.left.round(decimals=4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resets", [True, False])
 def test_a_state_that_is_none_between_chunks(resets):
     x = torch.randn(1, 1, 12)
@@ -159,6 +160,7 @@ def test_a_state_that_is_none_between_chunks(resets):
     check(Stream(True), *calls, compiled=False)
 
 
+@pytest.mark.slow
 def test_a_state_of_another_shape():
     x = torch.randn(1, 1, 8)
     with torch.no_grad():
@@ -198,6 +200,7 @@ def best_so_far(x, n):
     return best[0] is None, x if best[0] is None else best[0], best[1]
 
 
+@pytest.mark.slow
 def test_none_in_a_tuple_is_something_else_later():
     torch.manual_seed(0)
     x = torch.ones(2, 3)

@@ -42,6 +42,7 @@ def matrix(rows, columns):
     return torch.arange(rows * columns, dtype=torch.float32).reshape(rows, columns) % 5 - 1
 
 
+@pytest.mark.slow
 def test_rows_are_unpacked():
     check(pairs, (matrix(3, 3),), (torch.zeros(3, 3),), (torch.ones(3, 3),), (torch.eye(3),))
     for n in (20, 0):

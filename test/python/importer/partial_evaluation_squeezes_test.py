@@ -38,6 +38,7 @@ def returned(x):
     return {"rows": torch.nonzero(x > 0).squeeze(), "n": 1}
 
 
+@pytest.mark.slow
 def test_a_size_decides_how_many_dimensions_there_are():
     check(labelled, (X, X + 1), (X.abs(), X), (-X.abs(), X), (torch.tensor([-1.0, -1, 3, -1]), X))
     check(by_function, (X, 2), (X.abs(), 2), (-X.abs(), 2), (torch.tensor([-1.0, -1, 3, -1]), 3))

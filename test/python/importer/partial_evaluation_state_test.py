@@ -77,6 +77,7 @@ class Stepping(nn.Module):
         return y, self.scheduler.n
 
 
+@pytest.mark.slow
 def test_methods_of_an_object_change_it():
     agree(
         Stepping,
@@ -108,6 +109,7 @@ class Loops(Stepping):
         return state.total
 
 
+@pytest.mark.slow
 def test_loops_and_branches_change_it():
     agree(Loops, *[(X, n) for n in (2, 0, 1, 3, 4, 7, 1)])
 
@@ -342,12 +344,14 @@ class SetsUnderACondition(Sampling):
         return self.solver.steps + x
 
 
+@pytest.mark.slow
 def test_attributes_that_objects_get():
     agree(ReadsFirst, (X, 1), (X, 9), (X, 1))
     agree(Asks, (X, 0), (X, 2), (X, 0), (X, 1))
     agree(SetsUnderACondition, (X, 0), (X, 1), (X, 0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [0, 1, 2, 3])
 def test_lists_of_tensors_that_are_none_first(first):
     agree(Samples, (X, first), (X, 2), (X, 0), (X, 1), (-X, 3))
@@ -396,5 +400,6 @@ class SideBySide(nn.Module):
         return x * len(self.pair.low) + self.pair.high[0]
 
 
+@pytest.mark.slow
 def test_lists_that_get_names_side_by_side():
     agree(SideBySide, (X,), (-X,), (X[:0],), (X,))

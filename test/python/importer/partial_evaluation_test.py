@@ -54,11 +54,13 @@ class Tower(nn.Module):
         return x, torch.stack(seen)
 
 
+@pytest.mark.slow
 def test_modules_and_configurations():
     check(Tower(Config()), (X,), (X * 0.1,), (-X,))
     check(Tower(Config(layers=2, act="tanh")), (X,))
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_a_change_of_what_was_read_is_seen():
     model = Tower(Config())
@@ -109,6 +111,7 @@ class Detector(nn.Module):
         return torch.cat(boxes, 1), list(zip(*[(b.sum(), b.max()) for b in boxes]))[0][1]  # noqa: RUF015
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_objects_that_hold_tensors():
     feats = [torch.randn(1, 3, 4, 4), torch.randn(1, 3, 2, 2)]
@@ -173,6 +176,7 @@ def counted(x, n, scale=1.0, names=None):
     return keep, highest, total, order, flat, evens, b, sizes[0], last, best if best is not None else x[0]
 
 
+@pytest.mark.slow
 def test_types_follow_from_the_example():
     for n in (1, 3):
         check(counted, (X, n), (X - 20, n), compiled=False)

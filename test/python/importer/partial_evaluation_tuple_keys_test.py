@@ -56,6 +56,7 @@ def alike(a, b) -> bool:
     return all(map(alike, a, b)) if isinstance(a, tuple) else bool(a == b)
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_memos() -> None:
     model, expected = Memo(), Memo()

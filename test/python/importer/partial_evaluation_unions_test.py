@@ -248,6 +248,7 @@ def ambiguous(x, n: int):
     return max(x[:n], 0.0) if n else max(0.0, x)
 
 
+@pytest.mark.slow
 def test_min_and_max_return_a_tensor_or_a_number():
     x = torch.tensor([-1.0, 2.0, 0.3, 4.0])
     nan = float("nan")

@@ -107,6 +107,7 @@ def named(x):
     return a, b, c
 
 
+@pytest.mark.slow
 def test_values_are_those_of_python() -> None:
     check(Ticks(), (X, [1, 2]), (X, [-1, 2]), compiled=False)
     for xs in ([1, 2], [1, 2, 3, 4]):
@@ -191,6 +192,7 @@ class Stops(Layers):
         return torch.cat(out), n, keys, last, len(xs), torch.cat(rows)
 
 
+@pytest.mark.slow
 def test_attributes_and_loops_over_parts() -> None:
     check(Underscore(), (torch.ones(2, 3),), (torch.ones(2, 3) * -9,), (torch.ones(2, 3) * 90,), compiled=False)
     check(Changes(), (X,), compiled=False)

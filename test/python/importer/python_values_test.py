@@ -297,6 +297,7 @@ _NOTICED: list[tuple[Callable[[Watched], object], str]] = [
 ]
 
 
+@pytest.mark.slow
 def test_other_values_that_are_equal_are_noticed() -> None:
     for change, text in _NOTICED:
         module = Watched()

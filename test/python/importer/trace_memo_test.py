@@ -102,6 +102,7 @@ def test_a_forecast_of_many_branches_takes_no_longer(tmp_path: Path, evaluations
     assert evaluations(load("\n".join([*_IMPORTS, *lines]), tmp_path, "branches")) < 500
 
 
+@pytest.mark.slow
 def test_calls_add(tmp_path: Path, evaluations: Callable[[Any], int]) -> None:
     def calls(number: int) -> int:
         lines = [

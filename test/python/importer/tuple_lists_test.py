@@ -195,6 +195,7 @@ def test_what_is_rejected() -> None:
         import_program(of_tensors, (X, 2))
 
 
+@pytest.mark.slow
 def test_sorted() -> None:
     check(sorted_list, *[(X, n) for n in COUNTS])
 

@@ -135,6 +135,7 @@ class _Watch(TorchDispatchMode):
         return out
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_table_has_every_op_of_pytorchs_operator_database(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of them, and those that normalise, but for the nightly run."""

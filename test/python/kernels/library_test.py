@@ -42,6 +42,7 @@ def numbers(rows: int, n: int, dtype: torch.dtype) -> list[Tensor]:
     return [random, random.round() if dtype.is_floating_point else random // 50, random.sort()[0], ends]
 
 
+@pytest.mark.slow
 def test_sorting() -> None:
     """Rows around the size up to which they are sorted by insertion."""
     for dtype, rows, n in (
@@ -64,6 +65,7 @@ def places(x: Tensor, k: int) -> Tensor:
     return torch.topk(x, k).indices
 
 
+@pytest.mark.slow
 def test_some_of_many() -> None:
     calls = [(x, k) for x in numbers(2, 120, torch.float32) for k in (5, 0, 1, 48, 49, 120)]
     compiled = check(largest_and_smallest, *calls, exact=True).compiled
@@ -91,6 +93,7 @@ def distinct(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return torch.unique(x, return_inverse=True, return_counts=True)
 
 
+@pytest.mark.slow
 def test_what_sorting_serves() -> None:
     for dtype in (torch.float32, torch.int64):
         inputs = [(x,) for x in numbers(3, 60, dtype)]
@@ -121,6 +124,7 @@ def suppressed(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
     return torch.ops.torchvision.nms(boxes, scores, threshold)
 
 
+@pytest.mark.slow
 def test_boxes() -> None:
     corner = torch.rand(150, 2) * 100
     boxes, scores = torch.cat([corner, corner + torch.rand(150, 2) * 60], 1), torch.rand(150)

@@ -294,6 +294,7 @@ def many_results(x: Tensor, n: int) -> list[Tensor]:
     return found
 
 
+@pytest.mark.slow
 def test_a_part_with_too_many_results_is_cut_in_two() -> None:
     x = torch.randn(4, 3)
     assert kernels_of(many_results, (x, 2), (x, 0), (x, 1), (x, 7)) == 2

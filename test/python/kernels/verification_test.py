@@ -89,6 +89,7 @@ _WRONG = textwrap.dedent("""
 """)
 
 
+@pytest.mark.slow
 def test_a_wrong_kernel_does_not(tmp_path: Path) -> None:
     script = tmp_path / "wrong.py"
     script.write_text(_WRONG)

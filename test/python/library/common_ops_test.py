@@ -204,6 +204,7 @@ def order_of_a_norm(x: Tensor, p: float) -> Tensor:
     return x.norm(p) + torch.dist(x, x.flip(0), p)
 
 
+@pytest.mark.slow
 def test_the_order_of_a_norm_may_be_an_argument() -> None:
     x = torch.tensor([[1.5, -0.5, 0.0], [0.25, -2.0, 3.0]])
     compiled = ssa_compiler.compile(order_of_a_norm, (x, 2.0))

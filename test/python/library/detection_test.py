@@ -82,6 +82,7 @@ def test_overlap_exactly_at_the_threshold(compiled: ssa_compiler.CompiledProgram
         assert torch.equal(kept, suppress(boxes, scores, threshold))
 
 
+@pytest.mark.slow
 def test_numbers_of_boxes_known_at_run_time_only() -> None:
     boxes, scores, classes = _boxes(150), torch.rand(150), torch.arange(150) % 3
     few = torch.where(torch.arange(150) < 5, scores, 0.0)
@@ -104,6 +105,7 @@ def test_plain_implementation(boxes: list[list[int]], scores: list[float], thres
     assert found.tolist() == kept
 
 
+@pytest.mark.slow
 def test_saved_program_loads_where_torchvision_is_not_installed(tmp_path: Path) -> None:
     path = tmp_path / "suppress.pt"
     torch.jit.script(suppress).save(str(path))

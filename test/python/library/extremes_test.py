@@ -128,6 +128,7 @@ def _adapted(x: Tensor) -> list[Tensor]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "dtype"), [(_pooled, torch.float32), (_adapted, torch.float64)])
 def test_windows(function: Callable[..., object], dtype: torch.dtype) -> None:
     _compiles_right(function, torch.tensor(ROWS, dtype=dtype))
@@ -208,6 +209,7 @@ def sampled(x: Tensor, grid: Tensor) -> list[Tensor]:
     return [torch.nn.functional.grid_sample(x, grid, "bilinear", "reflection", False), nearest]
 
 
+@pytest.mark.slow
 def test_samples_of_volumes() -> None:
     x, grid = torch.randn(2, 3, 2, 3, 4), torch.randn(2, 2, 2, 3, 3) * 1.5
     checked = check(sampled, (x, grid))

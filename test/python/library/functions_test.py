@@ -150,6 +150,7 @@ def test_zeta_keeps_its_series_as_loops() -> None:
     assert checked.loops() == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [chebyshev, shifted, others])
 def test_polynomials(program: Any) -> None:
     n = _DEGREES[: len(_POINTS)]
@@ -159,6 +160,7 @@ def test_polynomials(program: Any) -> None:
     assert checked.compiled.explain().callbacks == ()
 
 
+@pytest.mark.slow
 def test_in_place() -> None:
     torch.manual_seed(0)
     checked = check(in_place, (torch.rand(6, 5),), (torch.rand(6, 5) - 0.5,))

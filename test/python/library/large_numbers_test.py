@@ -126,6 +126,7 @@ def norms_of_one_or_more(x: Tensor) -> list[Tensor]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", with_nightly([torch.float64], [torch.bfloat16, torch.complex64]))
 def test_norms_of_one_element_neither_overflow_nor_underflow(dtype: torch.dtype) -> None:
     large = 1e200 if dtype == torch.float64 else 1e30

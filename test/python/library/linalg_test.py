@@ -120,11 +120,13 @@ def test_factors_of_a_rectangle() -> None:
     _native(factors, (_A[:, :3].contiguous(),), (-_A[:, :3].contiguous(),))
 
 
+@pytest.mark.slow
 def test_determinants() -> None:
     exchanged = torch.eye(4)[[1, 0, 2, 3]].repeat(2, 1, 1)
     _native(determinants, (_A,), (exchanged,), (torch.zeros_like(_A),), (_A.mT.contiguous(),))
 
 
+@pytest.mark.slow
 def test_systems() -> None:
     _native(systems, (_A, _B), (_A.mT.contiguous(), _B))
 
@@ -173,6 +175,7 @@ def test_one_system(left: bool) -> None:
     _native(program if left else from_the_right, (_A, b), (_POSITIVE, b))
 
 
+@pytest.mark.slow
 def test_reflections() -> None:
     """Of several matrices: with a column that is zero below the diagonal, and one that is zero."""
     a = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(2))
@@ -199,6 +202,7 @@ def test_eigenvalues_of_infinities() -> None:
     check(eigenvalues, (a,), (infinite,), compiled=False)
 
 
+@pytest.mark.slow
 def test_spectra() -> None:
     """Of several matrices: singular, without numbers, with infinities; NaN raises."""
     a = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(3))

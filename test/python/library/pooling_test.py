@@ -84,6 +84,7 @@ def test_regions(function: object) -> None:
     assert check(function, *inputs, compiled=True).compiled.explain().callbacks == ()
 
 
+@pytest.mark.slow
 def test_regions_known_at_run_time_only() -> None:
     regions = torch.cat([INSIDE, OUTSIDE, EDGES])
     scores = torch.linspace(0.0, 1.0, 9)

@@ -66,6 +66,7 @@ def test_one_sequence_without_a_batch() -> None:
     check(nn.LSTM(3, 4), (torch.randn(5, 3),))
 
 
+@pytest.mark.slow
 def test_the_program_does_not_grow_with_the_steps() -> None:
     layer = nn.LSTM(3, 4, 2)
     lines = [

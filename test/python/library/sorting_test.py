@@ -149,6 +149,7 @@ def test_topk_takes_the_first_of_equal_elements_however_many_are_asked_for() -> 
     assert len(compiled.specialisations) == 1
 
 
+@pytest.mark.slow
 def test_topk_of_unknown_size() -> None:
     x = torch.randperm(2000).float() - 500
     inputs = [(x, 20), (x, 0), (-x.abs(), 5), (x[:].clamp(max=0.5) + x / 1e6, 5)]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -56,6 +57,7 @@ def test_what_is_kept_is_bounded() -> None:
     assert statistics["device_bytes_allocated"] - statistics["device_bytes_freed"] <= 256 * MIB
 
 
+@pytest.mark.slow
 def test_a_result_may_outlive_the_runtime(tmp_path: Path) -> None:
     """When the interpreter ends, a tensor in another module goes after everything of this package."""
     program = tmp_path / "program.py"

@@ -352,6 +352,7 @@ assert os.path.exists(kept.path)
 """
 
 
+@pytest.mark.slow
 def test_temporary_files_are_gone_when_the_process_exits(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, "-c", _COMPILE, str(tmp_path)], check=True, env=environment)

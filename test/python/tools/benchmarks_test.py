@@ -56,6 +56,7 @@ def _result(report: dict[str, Any], workload: str) -> dict[str, Any]:
     return next(result for result in report["results"] if result["workload"] == workload)
 
 
+@pytest.mark.slow
 def test_harness_measures_both_peers_on_every_input_set(report: dict[str, Any]) -> None:
     for name in ("row_update", "seq2seq"):
         result = _result(report, name)
@@ -194,6 +195,7 @@ def test_resumed_run_does_not_mix_settings_or_versions(
     assert json.loads(output.read_text(encoding="utf-8")) == other
 
 
+@pytest.mark.slow
 def test_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
     output = tmp_path / "run.json"
     command = [

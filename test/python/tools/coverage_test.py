@@ -30,6 +30,7 @@ INTERPRETED = [
 COMPILED = [Unit("diagonal_copy", "float32"), Unit("mul", "float16"), Unit("igamma", "float32")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("chosen", "interpreted"), [(INTERPRETED, True), (COMPILED, False)])
 def test_fixed_sample(chosen: list[Unit], interpreted: bool, tmp_path: Path) -> None:
     records = list(run(chosen, tmp_path / "records.jsonl", interpreted=interpreted))
@@ -54,6 +55,7 @@ EDGES = [
 COMPILED_EDGES = [Unit("nn.functional.kl_div", "float32", extremes=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("chosen", "interpreted"), with_nightly([(EDGES[:2], True)], [(EDGES[2:], True), (COMPILED_EDGES, False)])
 )

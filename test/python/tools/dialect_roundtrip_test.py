@@ -160,12 +160,14 @@ def test_types_go_to_ssa_opt_and_back_unchanged(text: str) -> None:
     assert torch_mlir_opt(ssa_opt(expected)) == expected
 
 
+@pytest.mark.slow
 def test_schema_table_is_true_of_this_version_of_pytorch() -> None:
     script = ROOT / "tools/gen-torch-ops/gen_torch_ops.py"
     result = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.slow
 def test_no_op_returns_an_alias_that_its_schema_and_the_exceptions_do_not_mention() -> None:
     script = ROOT / "tools/gen-torch-ops/gen_torch_ops.py"
     from schema_exceptions import UNANNOTATED_ALIASES

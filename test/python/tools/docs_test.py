@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import ssa_compiler
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -14,6 +16,7 @@ DOCS = ROOT / "docs"
 _SHOWN = re.compile(r"```python\n(.*?)```\n+```text\n(.*?)```", re.DOTALL)
 
 
+@pytest.mark.slow
 def test_the_python_function_in_a_program(tmp_path: Path) -> None:
     text = (DOCS / "howto" / "call-python.md").read_text(encoding="utf-8")
     ((program, expected),) = _SHOWN.findall(text)

@@ -32,6 +32,7 @@ GENERIC = """func.func @f(%a: i1) {
 }"""
 
 
+@pytest.mark.slow
 def test_sample_of_mutated_inputs() -> None:
     built = ROOT / "build/wheel/bin/ssa-opt-test"  # where this installation was built
     ssa_opt = SsaOpt(built if built.exists() else Path(find_ssa_opt()))

@@ -194,6 +194,7 @@ def test_a_failure_is_made_small() -> None:
     assert "x[i] += 1.0" in small or "x += 1.0" in small
 
 
+@pytest.mark.slow
 def test_lost_workers_are_results() -> None:
     dies = SMALL.replace("import torch\n", "import torch, os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", 1)
     hangs = SMALL.replace("import torch\n", "import torch, time\ntime.sleep(60)\n", 1)
@@ -204,6 +205,7 @@ def test_lost_workers_are_results() -> None:
     assert "12 seconds" in records[2].message
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "run.jsonl"
     program = tmp_path / "small.py"
@@ -291,6 +293,7 @@ def test_a_wrong_peer_is_found(tmp_path: Path) -> None:
         check_other(wrong.model, lambda _: other.model, wrong.calls, "peer")
 
 
+@pytest.mark.slow
 def test_a_runner_survives_its_process() -> None:
     runner = Runner(timeout_s=12.0)
     try:

@@ -15,6 +15,7 @@ from ..torchscript.function_scope import is_iterator
 from . import iterators, later_keys, objects, records
 from .builtin_calls import numbers_of
 from .displays import spread
+from .ellipses import expanded
 from .expressions import Expressions
 from .forgotten_writes import is_forgotten, written, written_element
 from .interfaces import Result
@@ -23,6 +24,7 @@ from .new_nodes import parsed_at
 from .presence import augmented, find_present, none_itself
 from .rejections import NotCompiledError
 from .scope import Scope, literal
+from .subscripts import index_of
 from .tuple_keys import dict_key
 from .values import (
     UNKNOWN,
@@ -348,13 +350,13 @@ class Assignments:
             if owner.value.path is None or self.scope.program.is_elsewhere(owner.value.path):
                 raise NotCompiledError("an element of an object of the model")
             self.scope.program.assign(owner.value.path.rpartition(".")[2])
-        index = self.expressions.evaluate(target.slice)
+        index = index_of(self.expressions, target.slice)
         if isinstance(owner.value, DictValue):
             self.scope.program.put(self.scope, target.value, owner.value, index.value, value)
             self._check_type(owner.value, index.value, value)
             index = dict_key(self.expressions, index, target.slice)
         target.value = self.expressions.expression(owner, target.value)
-        target.slice = self.expressions.expression(index, target.slice)
+        target.slice = expanded(owner.value, index.value, self.expressions.expression(index, target.slice))
         return target
 
     def _check_type(self, container: DictValue, key: Value, value: Value | None) -> None:
@@ -396,13 +398,14 @@ class Assignments:
             self.scope.program.put(self.scope, read, before.value, None, value.element)
             self.scope.program.resize(self.scope, read, before.value)
         general = self.scope.program.widened(value)
-        if self.scope.is_stored(node.target.id, before):
-            stored = self.scope.bind(node.target.id, general, node)
-            if stored == before.node.id and not (isinstance(value, Scalar) and isinstance(node.op, ast.Mod)):
-                node.target = ast.copy_location(ast.Name(stored, ast.Store()), node.target)
-                return [node]
-        else:
-            stored = self.scope.bind(node.target.id, general, node)
+        was_stored, stored = (
+            self.scope.is_stored(node.target.id, before),
+            self.scope.bind(node.target.id, general, node),
+        )
+        is_remainder = isinstance(value, Scalar) and isinstance(node.op, ast.Mod)
+        if was_stored and stored == before.node.id and not is_remainder:
+            node.target = ast.copy_location(ast.Name(stored, ast.Store()), node.target)
+            return [node]
         if not isinstance(before.value, (Scalar, Known)):
             store = ast.copy_location(ast.Name(stored, ast.Store()), node)
             node.target = ast.copy_location(ast.Name(stored, ast.Store()), node.target)

@@ -16,6 +16,7 @@ import torch
 
 from ..torchscript.function_scope import is_iterator
 from . import (
+    autograd_functions,
     builtin_calls,
     dtype_limits,
     inherited,
@@ -165,6 +166,8 @@ class Calls:
             return made
         if isinstance(thing, (types.FunctionType, type)):
             self.scope.use(callee.value)
+        if (made := autograd_functions.call(self, node, thing)) is not None:
+            return made
         if isinstance(thing, types.MethodType):
             return self._method(node, thing, callee)
         if thing in (torch.jit.is_scripting, torch.jit.is_tracing):  # type: ignore[attr-defined]

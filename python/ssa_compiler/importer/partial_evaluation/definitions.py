@@ -16,6 +16,7 @@ import torch.jit.frontend as frontend
 from torch._sources import SourceContext
 
 from ..torchscript.function_scope import admit_none
+from .autograd_functions import without_context
 from .effects import has_effects, may_raise
 from .interfaces import Arguments, Result
 from .lambda_sources import parsed_lambda
@@ -166,6 +167,7 @@ def definition_of(function: Any) -> Definition:
     node = parsed.ast.body[0]
     if any(isinstance(each, (ast.Yield, ast.YieldFrom, ast.Await, ast.Global)) for each in ast.walk(node)):
         raise NotCompiledError("yield, await or global")
+    without_context(plain, node)
     admit_none(plain, node.args)
     with_cells(node)
     return Definition(plain, parsed, node, source=function)

@@ -74,7 +74,9 @@ def open_for_example(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
             if reason := _reason(error, str(rejection)):
                 rejection.add(reason)
             raise rejection from None
-    if found is not None and (_is_mistyped(opened, *found[:2], args, kwargs) or _holds_objects(found[1])):
+    if found is not None and (
+        _is_mistyped(opened, *found[:2], args, kwargs) or _holds_objects(found[1]) or _applies_functions(opened)
+    ):
         try:
             return _opened(*found, args, kwargs)
         except Exception as error:  # noqa: BLE001 - as above
@@ -107,6 +109,18 @@ def _holds_objects(owner: torch.nn.Module | None) -> bool:
     """
     parts = owner.modules() if owner is not None else ()
     return any(is_plain_class(type(value)) for part in parts for value in vars(part).values())
+
+
+def _applies_functions(opened: OpenedModel) -> bool:
+    """Whether a program has torch.autograd.Functions, which are Python to TorchScript."""
+    kinds = torch.autograd.Function.__subclasses__()
+    if all(kind.__module__.partition(".")[0] == "torch" for kind in kinds):
+        return False
+    scripted = opened.scripted
+    graph = scripted._c._get_method(opened.method).graph.copy() if opened.method else scripted.graph.copy()
+    torch._C._jit_pass_inline(graph)
+    called = [getattr(node.pyobj(), "__self__", None) for node in graph.findAllNodes("prim::PythonOp")]
+    return any(isinstance(kind, type) and issubclass(kind, torch.autograd.Function) for kind in called)
 
 
 def _is_mistyped(

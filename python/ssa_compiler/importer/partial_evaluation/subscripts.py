@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ from ..ir.tuple_keys import has_tuple_keys
 from . import records, sequences
 from .displays import spread
 from .effects import has_effects
+from .ellipses import expanded
 from .interfaces import ExpressionEvaluator, Result
 from .objects import call_special, is_object
 from .rejections import NeedsKnownError, NotCompiledError
@@ -36,7 +37,7 @@ from .values import (
     joined,
 )
 
-__all__ = ["element_of_known", "subscript"]
+__all__ = ["element_of_known", "index_of", "subscript"]
 
 
 def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
@@ -44,10 +45,7 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
     if isinstance(node.value, ast.Dict) and (found := _function(expressions, node.value, node.slice)) is not None:
         return found
     owner = expressions.present(expressions.evaluate(node.value), TypeError, "'NoneType' object is not subscriptable")
-    index = expressions.evaluate(node.slice)
-    if index.node is None and isinstance(index.value, Known) and (made := _index(index.value.object, node)) is not None:
-        expressions.scope.use(index.value)
-        index = Result(made, index.value)
+    index = index_of(expressions, node.slice)
     if isinstance(owner.value, Known) and isinstance(
         owner.value.object, (torch.nn.ParameterList, torch.nn.ParameterDict)
     ):
@@ -95,9 +93,33 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
             return Result(node, known[0])
         return Result(node, value.element if value.element is not None else NEVER)
     if isinstance(value, TensorValue):
+        node.slice = expanded(value, index.value, node.slice)
         made = expressions.samples.result(operator.getitem, [value, index.value], {}, "select")
         return Result(node, made if getattr(made, "dtype", None) is not None else TensorValue(value.dtype))
     return Result(node, Scalar(str) if isinstance(value, Scalar) and value.kind is str else UNKNOWN)
+
+
+def index_of(expressions: ExpressionEvaluator, node: ast.expr) -> Result:
+    """Evaluate an index, or several: one that is known is written as it is."""
+    parts = node.elts if isinstance(node, ast.Tuple) else []
+    if any(map(_is_ellipsis, parts)):
+        return _indices(expressions, node, parts)
+    index = expressions.evaluate(node)
+    if index.node is None and isinstance(index.value, Known) and (made := _index(index.value.object, node)) is not None:
+        expressions.scope.use(index.value)
+        return Result(made, index.value)
+    return index
+
+
+def _indices(expressions: ExpressionEvaluator, node: ast.expr, parts: Sequence[ast.expr]) -> Result:
+    """Evaluate several indices, one of which is an ellipsis, which is no value to TorchScript."""
+    found = [Result(part, Known(...)) if _is_ellipsis(part) else index_of(expressions, part) for part in parts]
+    made = ast.Tuple([expressions.expression(each, part) for each, part in zip(found, parts)], ast.Load())
+    return Result(ast.copy_location(made, node), TupleValue(tuple(each.value for each in found)))
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...
 
 
 def _function(expressions: ExpressionEvaluator, display: ast.Dict, key: ast.expr) -> Result | None:
@@ -142,9 +164,10 @@ def _index(thing: Any, where: ast.AST) -> Any:
     """An expression for an index that is known, None if there is none; `...` is no value to TorchScript."""
     if thing is ...:
         return ast.copy_location(ast.Constant(thing), where)
-    if isinstance(thing, tuple):
+    if isinstance(thing, (tuple, list)):
         parts = [_index(each, where) for each in thing]
-        return None if None in parts else ast.copy_location(ast.Tuple(parts, ast.Load()), where)
+        display = ast.Tuple if isinstance(thing, tuple) else ast.List
+        return None if None in parts else ast.copy_location(display(parts, ast.Load()), where)
     return literal(thing, where)
 
 

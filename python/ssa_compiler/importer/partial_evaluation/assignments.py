@@ -21,6 +21,7 @@ from .forgotten_writes import is_forgotten, written, written_element
 from .interfaces import Result
 from .local_annotations import annotated_type
 from .new_nodes import parsed_at
+from .number_functions import with_float
 from .presence import augmented, find_present, none_itself
 from .rejections import NotCompiledError
 from .scope import Scope, literal
@@ -368,7 +369,7 @@ class Assignments:
             raise NotCompiledError("a dict whose elements are of several types")
 
     def _augassign(self, node: ast.AugAssign) -> list[ast.stmt]:
-        if later_keys.is_later(self.expressions, node.target) or self._is_added(node.target):
+        if later_keys.is_later(self.expressions, node.target) or later_keys.is_added(self.expressions, node.target):
             return [made for step in augmented(self.scope, node) for made in self.statement(step)]
         result = self.expressions.evaluate(node.value)
         node.value = self.expressions.expression(result, node.value)
@@ -378,7 +379,10 @@ class Assignments:
             held = self.expressions.present(self.expressions.evaluate(copy.deepcopy(read)))
             if not isinstance(held.value, (TensorValue, Scalar)):
                 self.scope.program.forget_lengths()
-            is_attribute = isinstance(read, ast.Attribute) or records.is_record(self._owner(read).value)
+            is_attribute = isinstance(read, ast.Attribute)
+            if not is_attribute:
+                owner = self.expressions.present(self.expressions.evaluate(copy.deepcopy(read.value)))
+                is_attribute = records.is_record(owner.value)
             changed = self._updated(node, held, result) if is_attribute else None
             node.target = self._place(node.target, changed)
             if isinstance(node.target, ast.Subscript) and is_forgotten(node, held.value):
@@ -414,22 +418,13 @@ class Assignments:
         made = ast.copy_location(ast.BinOp(left, node.op, node.value), node)
         return [ast.copy_location(ast.Assign([ast.Name(stored, ast.Store())], made), node)]
 
-    def _is_added(self, target: ast.expr) -> bool:
-        """Whether a target is an attribute that the program adds to an object which it does not make."""
-        if not isinstance(target, ast.Attribute) or not isinstance(target.value, (ast.Name, ast.Attribute)):
-            return False
-        owner = self.expressions.evaluate(copy.deepcopy(target.value)).value
-        return isinstance(owner, Known) and self.scope.program.states.may_be_added(owner, target.attr)
-
-    def _owner(self, node: ast.Subscript) -> Result:
-        """What has an element."""
-        return self.expressions.present(self.expressions.evaluate(copy.deepcopy(node.value)))
-
     def _updated(self, node: ast.AugAssign, before: Result, result: Result) -> Value:
         """What `before op= result` is."""
         left, right = self.expressions.present(before), self.expressions.present(result)
         if isinstance(left.value, TensorValue) and not isinstance(node.op, ast.MatMult):
             return left.value  # an operation in place changes neither the dtype nor the shape
+        if (converted := with_float(node.op, right, left.value)) is not right:
+            node.value, right = converted.node, converted
         nodes = [copy.deepcopy(each.node) or ast.copy_location(ast.Constant(None), node) for each in (left, right)]
         made = ast.copy_location(ast.BinOp(nodes[0], node.op, nodes[1]), node)
         return self.expressions.operated(made, left, right).value

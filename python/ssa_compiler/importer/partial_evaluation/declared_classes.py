@@ -7,6 +7,8 @@ import itertools
 from functools import lru_cache
 from typing import Any, get_type_hints
 
+from ..torchscript.field_types import types_of_defaults
+
 __all__ = ["declared_class", "declared_name", "declared_types"]
 
 _NAMES: dict[type, str] = {}
@@ -27,7 +29,7 @@ def declared_types(kind: type) -> dict[str, Any] | None:
 
 @lru_cache(maxsize=256)
 def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+    return {**get_type_hints(kind), **types_of_defaults(kind)}
 
 
 def declared_name(kind: type) -> str | None:

@@ -28,6 +28,7 @@ from .effects import has_effects, may_raise
 from .hints import are_plain, hint
 from .interfaces import Result, StatementEvaluator
 from .new_nodes import with_places
+from .number_functions import with_float
 from .presence import no_attribute, required
 from .rejections import NotCompiledError, OrderError
 from .scope import Scope, literal
@@ -309,6 +310,7 @@ class Expressions(Conditions):
             reflected = objects.SPECIAL[type(node.op)].replace("__", "__r", 1)
             if (called := objects.call_special(self.calls, reflected, right, [left], node)) is not None:
                 return called
+        left, right = with_float(node.op, left, right.value), with_float(node.op, right, left.value)
         node.left = self.expression(left, node.left, copied=True)
         node.right = self.expression(right, node.right, copied=True)
         if (listed := displays.concatenated(self, node, left.value, right.value)) is not None:

@@ -22,13 +22,21 @@ from .rejections import NotCompiledError, OrderError
 from .scope import Scope
 from .values import NEVER, UNKNOWN, Known, ObjectValue, OptionalValue, Scalar, is_none
 
-__all__ = ["added_key", "complete", "contains", "element", "is_later", "later_keys", "or_default", "stored"]
+__all__ = ["added_key", "complete", "contains", "element", "is_added", "is_later", "later_keys", "or_default", "stored"]
 
 
 def later_keys(scope: Scope, owner: Result) -> list[str]:
     """Return the keys that a record may get, in the order in which it gets them."""
     assert isinstance(owner.value, ObjectValue)
     return scope.program.classes.later_keys(owner.value.kind)
+
+
+def is_added(expressions: ExpressionEvaluator, target: ast.expr) -> bool:
+    """Whether a target is an attribute that the program adds to an object which it does not make."""
+    if not isinstance(target, ast.Attribute) or not isinstance(target.value, (ast.Name, ast.Attribute)):
+        return False
+    owner = expressions.evaluate(copy.deepcopy(target.value)).value
+    return isinstance(owner, Known) and expressions.scope.program.states.may_be_added(owner, target.attr)
 
 
 def added_key(expressions: ExpressionEvaluator, owner: Result, target: ast.Attribute | ast.Subscript) -> str | None:

@@ -138,7 +138,7 @@ def _of_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, va
     def method(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         return getattr(tensor, name)(*args, **kwargs)
 
-    if name == "tolist" and value.rank is None:
+    if (name == "tolist" and value.rank is None) or (name == "item" and value.dtype is None):
         return Result(node)
     if name in _NEW and (value.dtype is not None or "dtype" in named):  # whatever shape the tensor has
         return Result(node, samples.result(method, [samples.value(torch.empty((), dtype=value.dtype)), *values], named))

@@ -11,9 +11,10 @@ import torch
 
 from .hints import number_kind
 from .interfaces import Arguments, CallEvaluator, Result
-from .values import Scalar
+from .new_nodes import with_places
+from .values import Known, Scalar, Unknown, Value
 
-__all__ = ["of_numbers"]
+__all__ = ["of_numbers", "with_float"]
 
 _find_builtin: Callable[[Any], Any] = torch.jit._builtins._find_builtin
 
@@ -66,3 +67,25 @@ def _ignored(function: Callable[..., Any], kinds: tuple[type, ...], result: type
     called.__name__ = called.__qualname__ = function.__name__
     called.__annotations__ = dict(zip("abc", kinds)) | {"return": result}
     return torch.jit.ignore(called)  # type: ignore[no-untyped-call]
+
+
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+
+
+def with_float(operator: ast.operator, number: Result, other: Value) -> Result:
+    """Let `total + x.item()`, of a float and a number of which it is not known what it is, be a sum of floats: Python
+    converts it.
+
+    Args:
+        operator: what is done with both.
+        number: one operand.
+        other: what is known of the other one.
+    """
+    kind = type(other.object) if isinstance(other, Known) else other.kind if isinstance(other, Scalar) else None
+    is_unknown = isinstance(number.value, Unknown) and isinstance(number.node, ast.Call)
+    function = number.node.func if is_unknown and not number.node.args else None
+    is_item = isinstance(function, ast.Attribute) and function.attr == "item"
+    if kind is not float or not is_item or not isinstance(operator, _ARITHMETIC):
+        return number
+    call = ast.Call(ast.Name("float", ast.Load()), [number.node], [])
+    return Result(with_places(call, number.node), Scalar(float))

@@ -151,7 +151,8 @@ def sorted_in_place(calls: CallEvaluator, node: ast.Call, owner: Result) -> Resu
         with_places(ast.Call(ast.Name("sorted", ast.Load()), [items], node.keywords), node)
     )
     made = calls.expressions.named(result, node)
-    text = f"for {name} in range(len({items.id})):\n    {items.id}[{name}] = {made.id}[{name}]"
+    # With `range(len(items))` it would look like a loop over the list itself.
+    text = f"for {name} in range(0, len({items.id})):\n    {items.id}[{name}] = {made.id}[{name}]"
     for statement in parsed_at(text, node):
         calls.scope.hoist(calls.expressions.statements.statement(statement), node)
     return Result(ast.copy_location(ast.Constant(None), node), Known(None))

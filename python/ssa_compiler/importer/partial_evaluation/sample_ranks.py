@@ -1,19 +1,23 @@
-"""The rank of what a function returns for tensors of known ranks and unknown sizes."""
+"""Ranks and dtypes of what a function returns for tensors of known ranks and unknown sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 
-from .values import ListValue, TensorValue, TupleValue, Value
+from .values import UNKNOWN, ListValue, TensorValue, TupleValue, Unknown, Value
 
-__all__ = ["made_of", "rank_of", "tensors_in"]
+__all__ = ["lacks_ranks", "made_of", "ranked", "shapes_of", "tensors_in"]
 
 _SIZES = (1, 2, 8, 64)
 """Sizes that all dimensions have in a trial: to some functions 1 is another one, and constants may be places in them.
 """
+_MOST = 4
+"""How many sizes of parameters are tried."""
+_SPATIAL = 32
+"""The size of dimensions that a module slides a window over."""
 
 
 def tensors_in(values: Iterable[Value]) -> list[TensorValue]:
@@ -43,30 +47,63 @@ def made_of(value: Value, tensor: Callable[[TensorValue], Any], sample: Callable
     return sample(value)
 
 
-def rank_of(
-    function: Callable[..., Any], args: Iterable[Value], kwargs: dict[str, Value], sample: Callable[[Value], Any]
-) -> int | None:
-    """Return the rank that the result has whatever the sizes are; None if that is not known.
+def shapes_of(module: torch.nn.Module | None = None) -> Iterator[Callable[[int], tuple[int, ...]]]:
+    """Yield shapes that tensors may have, by their rank, for which functions are tried.
 
     Args:
-        function: called with FakeTensors, in a mode that the caller has entered.
-        args: positional arguments.
-        kwargs: keyword arguments.
-        sample: makes a sample of an argument that is no tensor.
+        module: what they are passed to; most modules take one size of the last or the second dimension.
     """
-    given = [*args, *kwargs.values()]
-    if any(None in (value.rank, value.dtype) for value in tensors_in(given)):
-        return None
-    ranks = set[int | None]()
     for size in _SIZES:
+        yield lambda rank, size=size: (size,) * rank  # type: ignore[misc]
+    if module is None:
+        return
+    sizes = [getattr(module, name) for name in ("in_channels", "num_features") if hasattr(module, name)]
+    sizes += [tensor.shape[-1] for tensor in module.parameters() if tensor.dim()]
+    for known in list(dict.fromkeys(sizes))[:_MOST]:
+        yield lambda rank, known=known: (*(2,) * (rank - 1), known)[:rank]  # type: ignore[misc]
+        yield lambda rank, known=known: (2, known, *(_SPATIAL,) * (rank - 2))[:rank]  # type: ignore[misc]
 
-        def tensor(value: TensorValue, size: int = size) -> Any:
-            return torch.empty((size,) * (value.rank or 0), dtype=value.dtype)
 
-        try:
-            named = {key: made_of(value, tensor, sample) for key, value in kwargs.items()}
-            found = function(*(made_of(value, tensor, sample) for value in args), **named)
-        except Exception:  # noqa: BLE001 - whatever a function raises for sizes that do not fit
-            continue
-        ranks.add(found.dim() if isinstance(found, torch.Tensor) else None)
-    return ranks.pop() if len(ranks) == 1 else None
+def lacks_ranks(value: Value) -> bool:
+    """Whether more may be known of a tensor, or of one in a tuple."""
+    if isinstance(value, TupleValue):
+        return any(map(lacks_ranks, value.elements))
+    return isinstance(value, Unknown) or (isinstance(value, TensorValue) and None in (value.dtype, value.rank))
+
+
+def ranked(known: Value, trials: Iterable[tuple[Value, Value]]) -> Value:
+    """Return what is known of a result, with the ranks and dtypes that it has in all trials.
+
+    Args:
+        known: what is known of it otherwise.
+        trials: results for tensors of other sizes, each for float32 and for float64 where a dtype is not known.
+    """
+    found: Value | None = None
+    for one, other in trials:
+        made = _common(one, other)
+        found = made if found is None else _common(found, made)
+    return known if found is None else _merged(known, found)
+
+
+def _common(one: Value, other: Value) -> Value:
+    if isinstance(one, TensorValue) and isinstance(other, TensorValue):
+        return TensorValue(
+            one.dtype if one.dtype == other.dtype else None, one.rank if one.rank == other.rank else None
+        )
+    alike = isinstance(one, TupleValue) and isinstance(other, TupleValue)
+    if alike and len(one.elements) == len(other.elements):  # type: ignore[attr-defined]
+        parts = zip(one.elements, other.elements)  # type: ignore[attr-defined]
+        return TupleValue(tuple(_common(*pair) for pair in parts), one.names)  # type: ignore[attr-defined]
+    return UNKNOWN
+
+
+def _merged(known: Value, found: Value) -> Value:
+    if isinstance(found, TensorValue) and isinstance(known, (TensorValue, Unknown)):
+        own = known if isinstance(known, TensorValue) else TensorValue()
+        return TensorValue(
+            found.dtype if own.dtype is None else own.dtype, found.rank if own.rank is None else own.rank, own.sample
+        )
+    if isinstance(known, TupleValue) and isinstance(found, TupleValue) and len(known.elements) == len(found.elements):
+        parts = tuple(_merged(*pair) for pair in zip(known.elements, found.elements))
+        return TupleValue(parts, known.names)
+    return known

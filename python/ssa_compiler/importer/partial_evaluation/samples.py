@@ -17,7 +17,7 @@ from . import packed_sequences
 from .annotated_results import annotated, declared
 from .hints import count_of
 from .sample_memo import key_of
-from .sample_ranks import made_of, rank_of, tensors_in
+from .sample_ranks import lacks_ranks, made_of, ranked, shapes_of, tensors_in
 from .schema_values import schema_results
 from .values import (
     NEVER,
@@ -135,9 +135,7 @@ class Samples:
         knows_more = isinstance(vague, (TensorValue, TupleValue)) and type(vague) is type(found)
         known = _listed(vague, name) if isinstance(found, Unknown) or knows_more else found
         known = annotated(function) if isinstance(known, Unknown) else known
-        if isinstance(known, TensorValue) and known.dtype is not None and known.rank is None:
-            with self._mode, torch.no_grad(), _without_logs():
-                known = TensorValue(known.dtype, rank_of(function, args, dict(kwargs), self._sample))
+        known = self._ranked(known, function, args, kwargs)
         given = (*args[1:], *kwargs.values())
         is_part = known == TensorValue() and name in _VIEWS and not any(map(_is_dtype, given))
         if not is_part or not isinstance(args[0], TensorValue):
@@ -157,6 +155,44 @@ class Samples:
         with self._mode:
             made = torch.tensor([kind() for kind in kinds], dtype=dtype.object)
             return TensorValue(made.dtype, len(shape), torch.empty(shape, dtype=made.dtype))
+
+    def _ranked(
+        self,
+        known: Value,
+        function: Callable[..., Any],
+        args: Sequence[Value],
+        kwargs: Mapping[str, Value],
+        module: torch.nn.Module | None = None,
+    ) -> Value:
+        """What is known of a result, with its ranks and dtypes where these follow from the ranks of the arguments."""
+        tensors = tensors_in((*args, *kwargs.values()))
+        if not tensors or any(value.rank is None for value in tensors) or not lacks_ranks(known):
+            return known
+        dtypes = (
+            [torch.float32] if all(value.dtype is not None for value in tensors) else [torch.float32, torch.float64]
+        )
+
+        def trial(shape: Callable[[int], tuple[int, ...]], dtype: torch.dtype) -> Value:
+            def tensor(value: TensorValue) -> Any:
+                return torch.empty(shape(value.rank or 0), dtype=value.dtype or dtype)
+
+            with self._mode, torch.no_grad(), _without_logs():
+                given, *named = (
+                    made_of(each, tensor, self._sample) for each in (TupleValue(tuple(args)), *kwargs.values())
+                )
+                return self._described(function(*given, **dict(zip(kwargs, named))))
+
+        def trials() -> Iterator[tuple[Value, Value]]:
+            for shape in shapes_of(module):
+                try:
+                    made = [trial(shape, dtype) for dtype in dtypes]
+                except Exception:  # noqa: BLE001 - whatever a function raises for sizes that do not fit
+                    continue
+                yield made[0], made[-1]
+                if module is not None:
+                    return
+
+        return ranked(known, trials())
 
     def _vague(self, function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """What kind of result a function has for tensors of which nothing, or only the dtype, is known."""
@@ -215,7 +251,8 @@ class Samples:
             # What is known of the state may not fit the input; the types are the same whatever state there is.
             stateless = self.result(lambda value: self._twin(module)(value), args[:1], {})
             found = stateless if _has_dtypes(stateless) else found
-        return declared(module) if isinstance(found, Unknown) else found
+        found = declared(module) if isinstance(found, Unknown) else found
+        return self._ranked(found, lambda *values, **named: self._twin(module)(*values, **named), args, kwargs, module)
 
     def _of_packed(self, module: torch.nn.RNNBase, packed: Value) -> Value:
         """What a recurrent module returns for a PackedSequence, of whatever length."""

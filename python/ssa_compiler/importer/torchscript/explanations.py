@@ -16,10 +16,6 @@ _IN_OTHER_WORDS = ((_KEYWORD_ONLY, "an ignored function with keyword-only parame
 """What TorchScript says of what it did not think of, as a pattern, and what it means."""
 _WAYS_OUT = (
     (r"<function [\w.]+\.__(?:set|del)attr__", "leave out frozen=True of the dataclass"),
-    (
-        r"Default factory initializers are not supported",
-        "give such fields to the constructor, and leave out default_factory",
-    ),
     (r"Could not get qualified name|[Ff]ailed to get source|could not get source|OSError", "define it in a file"),
     (r"take variable number of arguments", "write out the parameters"),
     (r"Could not infer type of list element: Cannot infer concrete type of torch\.nn\.Module", "use nn.ModuleList"),

@@ -198,3 +198,25 @@ def test_what_cannot_be_proved_runs_in_pytorch(monkeypatch: pytest.MonkeyPatch, 
     text = (tmp_path / "attempt-1.mlir").read_text()
     assert "torch.aten.scatter.value" in text
     assert "\n// live, lines [" in text
+
+
+def _from_the_back(x: Tensor, y: Tensor, i: Tensor) -> list[Tensor]:
+    mask = x > 0
+    return [
+        x.scatter(-1, i, y),
+        x.scatter(-2, i.clamp(max=2), 2.0),
+        x.scatter_add(-2, i.clamp(max=2), y),
+        x.scatter_reduce(-1, i, y, "amax"),
+        mask.scatter(-1, i, mask),
+        x.clone().scatter_(-1, i, y),
+        x[0].scatter(-1, i[1], y[2]),
+    ]
+
+
+@pytest.mark.parametrize("kernels", ["on", "off"])
+def test_dimensions_are_counted_from_the_back(kernels: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch-mlir takes such scatters for others: they were left to PyTorch."""
+    monkeypatch.setenv("SSA_COMPILER_KERNELS", kernels)
+    indices = torch.stack([torch.randperm(5) for _ in range(3)])
+    made = check(_from_the_back, (torch.randn(3, 5), torch.randn(3, 5), indices))
+    assert not made.compiled.explain().callbacks

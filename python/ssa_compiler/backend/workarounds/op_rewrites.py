@@ -15,6 +15,7 @@ from ..ir.copies import barrier
 from ..ir.types import element_of, is_torch, sizes, with_element
 from .bools import ACCUMULATIONS, SUMS, fill_with_bool, reduce_bools
 from .diagonals import TRIANGLES, bound_diagonal
+from .dims import SCATTERS, count_from_front
 from .integers import DIVISIONS, avoid_overflow, divide_integers
 from .low_precision import widen_low_precision
 from .masks import listed
@@ -41,6 +42,8 @@ def rewrite_ops(module: ir.Module) -> int:
     """
     rewritten = 0
     for op in list(walk(module.operation)):
+        if op.name in SCATTERS:
+            rewritten += count_from_front(op)
         if op.name == "torch.aten.select_scatter":
             rewritten += _count_from_start(op)
         elif op.name in ("arith.sitofp", "arith.uitofp"):

@@ -218,20 +218,18 @@ def _is_sorted(arguments: Mapping[str, Any]) -> bool:
     plain = arguments["side"] is None and arguments["sorter"] is None
     if not plain or not isinstance(values, torch.Tensor) or sequence.dtype != values.dtype:
         return False
-    static = all(isinstance(size, int) and size > 0 for size in (*sequence.shape, *values.shape))
-    fits = sequence.dim() == 1 or sequence.shape[:-1] == values.shape[:-1]
-    return static and fits and sequence.dim() > 0 and sequence.dtype in _REAL
+    # Dynamic sizes are the same if they are the same expression.
+    fits = sequence.dim() == 1 or list(map(str, sequence.shape[:-1])) == list(map(str, values.shape[:-1]))
+    return fits and sequence.dim() > 0 and sequence.dtype in _REAL
 
 
 @implements("aten::searchsorted.Tensor", where=_is_sorted)
 def searchsorted(sorted_sequence: Tensor, self: Tensor, out_int32: bool, right: bool) -> Tensor:
     """Where elements belong in sorted rows."""
     if sorted_sequence.dim() == 1:
-        found = _search(sorted_sequence.unsqueeze(0), self.reshape([1, -1]), right)
+        found = _search(sorted_sequence.unsqueeze(0), self.flatten().unsqueeze(0), right)
     else:
-        found = _search(
-            sorted_sequence.reshape([-1, sorted_sequence.size(-1)]), self.reshape([-1, self.size(-1)]), right
-        )
+        found = _search(sorted_sequence.flatten(0, -2), self.flatten(0, -2), right)
     found = found.reshape(self.shape)
     return found.to(torch.int32) if out_int32 else found
 
@@ -249,8 +247,7 @@ def bucketize(self: Tensor, boundaries: Tensor, out_int32: bool, right: bool) ->
 def _is_number(arguments: Mapping[str, Any]) -> bool:
     sequence, value = arguments["sorted_sequence"], arguments["self"]
     plain = arguments["side"] is None and arguments["sorter"] is None and isinstance(value, float)
-    static = all(isinstance(size, int) and size > 0 for size in sequence.shape)
-    return plain and static and sequence.dim() == 1 and sequence.dtype in _REAL
+    return plain and sequence.dim() == 1 and sequence.dtype in _REAL
 
 
 @implements("aten::searchsorted.Scalar", where=_is_number)

@@ -46,6 +46,8 @@ def rewrite_ops(module: ir.Module) -> int:
             rewritten += count_from_front(op)
         if op.name == "torch.aten.select_scatter":
             rewritten += _count_from_start(op)
+        elif op.name == "torch.aten.sign":
+            rewritten += _sign_of_real(op)
         elif op.name in ("arith.sitofp", "arith.uitofp"):
             rewritten += _choose_number(op)
         elif op.name in ("torch.aten.neg", "torch.aten.rsub.Scalar"):
@@ -111,6 +113,16 @@ def _keep_sizes_of_parts(op: ir.Operation) -> int:
         return 0
     where = ir.InsertionPoint(op)
     op.operands[0] = build("torch.prim.ListConstruct", [op.operands[0].type], known, where).results[0]
+    return 1
+
+
+def _sign_of_real(op: ir.Operation) -> int:
+    """`sgn`, which is the same of real numbers: torch-mlir makes that of `sign` and does not lower it then, and a program
+    with it was no kernel.
+    """
+    made = build("torch.aten.sgn", [op.results[0].type], list(op.operands), ir.InsertionPoint(op))
+    op.results[0].replace_all_uses_with(made.results[0])
+    erase_unused(op)
     return 1
 
 

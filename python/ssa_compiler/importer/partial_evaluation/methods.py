@@ -138,8 +138,9 @@ def _of_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, va
     def method(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         return getattr(tensor, name)(*args, **kwargs)
 
-    if (name == "tolist" and value.rank is None) or (name == "item" and value.dtype is None):
+    if name == "tolist" and value.rank is None:
         return Result(node)
+    node.is_number = name == "item"  # type: ignore[attr-defined]  # to TorchScript, which does not know its dtype
     if name in _NEW and (value.dtype is not None or "dtype" in named):  # whatever shape the tensor has
         return Result(node, samples.result(method, [samples.value(torch.empty((), dtype=value.dtype)), *values], named))
     return Result(node, samples.result(method, [value, *values], named, name))

@@ -12,7 +12,7 @@ import torch
 from .hints import number_kind
 from .interfaces import Arguments, CallEvaluator, Result
 from .new_nodes import with_places
-from .values import Known, Scalar, Unknown, Value
+from .values import Known, Scalar, Value
 
 __all__ = ["of_numbers", "with_float"]
 
@@ -82,10 +82,8 @@ def with_float(operator: ast.operator, number: Result, other: Value) -> Result:
         other: what is known of the other one.
     """
     kind = type(other.object) if isinstance(other, Known) else other.kind if isinstance(other, Scalar) else None
-    is_unknown = isinstance(number.value, Unknown) and isinstance(number.node, ast.Call)
-    function = number.node.func if is_unknown and not number.node.args else None
-    is_item = isinstance(function, ast.Attribute) and function.attr == "item"
-    if kind is not float or not is_item or not isinstance(operator, _ARITHMETIC):
+    is_number = number.node is not None and getattr(number.node, "is_number", False)
+    if kind is not float or not is_number or not isinstance(operator, _ARITHMETIC):
         return number
     call = ast.Call(ast.Name("float", ast.Load()), [number.node], [])
     return Result(with_places(call, number.node), Scalar(float))

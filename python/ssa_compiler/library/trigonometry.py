@@ -1,11 +1,14 @@
-"""Sine, cosine and tangent of float32 and smaller numbers; degrees.
+"""Sine, cosine, tangent and their inverses of float32 and smaller numbers; degrees.
 
 IREE reduces an angle to one period in float32, whose error grows with the angle: 8e-6 at 300, 0.03 at a million. Its
 tangent is wrong by 2e-4 near its poles. Here angles are reduced, and the functions computed, in float64. The reduction
 is exact up to 4e8, and wrong by 1e-7 at 1e9; beyond, neighbouring float32 numbers are farther apart than a period is
 long, and the results are those of some angle.
 
-Source: the reduction and the polynomials are those of FreeBSD's msun (`e_rem_pio2f.c`, `k_sinf.c`, `k_cosf.c`).
+IREE's inverse functions do not link in kernels.
+
+Source: the reductions and the polynomials are those of FreeBSD's msun (`e_rem_pio2f.c`, `k_sinf.c`, `k_cosf.c`,
+`s_atanf.c`).
 """
 
 from __future__ import annotations
@@ -79,6 +82,46 @@ def tangent(self: Tensor) -> Tensor:
     sine, cosine, quarter = _sine_and_cosine(self)
     odd = torch.abs(quarter) == 1.0
     return _result(torch.where(odd, -cosine, sine) / torch.where(odd, sine, cosine), self)
+
+
+def _arc_tangent(x: Tensor) -> Tensor:
+    """The angle that has a tangent, of float64, as exact as float32 has bits for."""
+    a = x.abs()
+    # What is left of the angle beyond atan(1 / 2), pi / 4, atan(3 / 2) or pi / 2.
+    rest = torch.where(a < 2.4375, (a - 1.5) / (1.0 + 1.5 * a), -1.0 / a)
+    rest = torch.where(a < 1.1875, (a - 1.0) / (a + 1.0), rest)
+    rest = torch.where(a < 0.6875, (2.0 * a - 1.0) / (2.0 + a), rest)
+    rest = torch.where(a < 0.4375, a, rest)
+    base = torch.where(a < 2.4375, 0.982793723247329, torch.full_like(a, 1.5707963267948966))
+    base = torch.where(a < 1.1875, 0.7853981633974483, base)
+    base = torch.where(a < 0.6875, 0.4636476090008061, base)
+    base = torch.where(a < 0.4375, 0.0, base)
+    z = rest * rest
+    w = z * z
+    odd = z * (3.3333328366e-01 + w * (1.4253635705e-01 + w * 6.1687607318e-02))
+    even = w * (-1.9999158382e-01 + w * -1.0648017377e-01)
+    angle = base + (rest - rest * (odd + even))
+    return torch.where(x < 0.0, -angle, torch.where(x == 0.0, x, angle))
+
+
+@implements("aten::atan", where=_is_small)
+def arc_tangent(self: Tensor) -> Tensor:
+    """The angle that has a tangent."""
+    return _result(_arc_tangent(self.to(torch.float64)), self)
+
+
+@implements("aten::asin", where=_is_small)
+def arc_sine(self: Tensor) -> Tensor:
+    """The angle that has a sine."""
+    x = self.to(torch.float64)
+    return _result(_arc_tangent(x / torch.sqrt(1.0 - x * x)), self)
+
+
+@implements("aten::acos", where=_is_small)
+def arc_cosine(self: Tensor) -> Tensor:
+    """The angle that has a cosine."""
+    x = self.to(torch.float64)
+    return _result(1.5707963267948966 - _arc_tangent(x / torch.sqrt(1.0 - x * x)), self)
 
 
 @implements("aten::polar", where=lambda arguments: arguments["abs"].dtype == arguments["angle"].dtype == torch.float32)

@@ -203,3 +203,32 @@ def test_floats_that_narrow_integers_do_not_hold(dtype: torch.dtype) -> None:
     rows = ([1.0, 2.0, 3.0, -4.0], [40000.0, -40000.0, inf, nan], [300.0, -300.0, 200.0, 65504.0])
     for kernels in (True, False):
         check(narrowed, *((torch.tensor(row, dtype=dtype),) for row in rows), options={"kernels": kernels})
+
+
+def _with_numbers(y: torch.Tensor, n: int) -> list[torch.Tensor]:
+    """What programs do to images: none of it may be left to PyTorch."""
+    filled = y.clone()
+    filled.fill_(n)
+    return [
+        y * 2,
+        y * n,
+        y * 300,
+        y - 2,
+        y - n,
+        2 - y,
+        -y,
+        y // 2,
+        y % 3,
+        filled,
+        y.max(),
+        y.min(),
+        y.clone().add_(1).mul_(3),
+    ]
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8])
+def test_bytes_and_numbers(dtype: torch.dtype) -> None:
+    y = torch.tensor([0, 1, 3, 100, 127, -128, -1]).to(dtype)
+    for n in (3, 0, -1, 255, 1000):
+        made = check(_with_numbers, (y, n))
+        assert not made.compiled.explain().callbacks

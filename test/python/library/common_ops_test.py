@@ -266,3 +266,30 @@ def test_equal_in_size() -> None:
     x, y = torch.tensor([1.0, 2.0, 0.0]), torch.tensor([2.0, 2.0])
     others = [(x * 0, y * 0, 0), (x, y - 1, 2), (x, torch.tensor([2.0, math.nan]), 1)]
     check(equal_in_size, (x, y, 2), (x, y, 3), *others, compiled=False)
+
+
+def _signs(x: Tensor, y: Tensor) -> list[Tensor]:
+    return [torch.sign(x), torch.sign(y) * 2, torch.sgn(x)]
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint8, torch.float64, torch.bool])
+def test_signs_are_made_in_kernels(dtype: torch.dtype) -> None:
+    x = torch.tensor([math.nan, -0.0, 0.0, math.inf, -2.0])
+    made = check(_signs, (x, torch.tensor([0, 1, 3, 100, 7]).to(dtype)))
+    assert made.compiled.explain().kernels == 1
+
+
+def _searched(rows: Tensor, x: Tensor, n: int) -> list[Tensor]:
+    rows, x = torch.sort(rows)[0][:, :n], x[:, :n]
+    return [
+        torch.searchsorted(rows, x, right=True),
+        torch.searchsorted(rows[0], x),
+        torch.bucketize(x, rows[1], out_int32=True),
+        torch.searchsorted(rows[2], 0.3),
+    ]
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 7])
+def test_sorted_rows_of_dynamic_sizes_are_searched(n: int) -> None:
+    made = check(_searched, (torch.randn(3, 7), torch.randn(3, 7), n))
+    assert not made.compiled.explain().callbacks

@@ -4,7 +4,7 @@ torch-mlir extends uint8 as if it had a sign wherever an op computes in another 
 complex numbers it converts neither uint8 nor bools rightly, of which True becomes -1. IREE's virtual machine has no
 conversion of such integers to float64, `float(x[0])`. Conversions of floating-point numbers that fewer than 32 bits do
 not hold depend on how many there are: processors have none, and LLVM may saturate what they give for 32 bits. Other
-conversions of tensors are right.
+conversions of tensors are right. Of bytes and an int, torch-mlir has no products, differences and quotients.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from iree.compiler import ir
 
 from ..callbacks.callbacks import overload_of, torch_operator
-from ..ir.bindings import build, converted
+from ..ir.bindings import build, constant_integer, converted
 from ..ir.types import DTYPES, element_of, with_element
 
 __all__ = ["widen_integers"]
@@ -43,6 +43,10 @@ _UNSIGNED_OPS = frozenset(
 )
 """Pointwise ops on uint8 that torch-mlir computes rightly, or where the sign is lost again."""
 _COMBINING = frozenset({"scatter_reduce"})
+_BYTES = (_UNSIGNED, "si8")
+_WRAPPING = frozenset({"torch.aten.mul.Scalar", "torch.aten.sub.Scalar", "torch.aten.fill.Scalar"})
+_DIVIDING = frozenset({"torch.aten.floor_divide.Scalar", "torch.aten.remainder.Scalar"})
+_REDUCING = frozenset({"torch.aten.max", "torch.aten.min"})
 _READS = frozenset({"aten::Int", "aten::Float", "aten::IntImplicit", "aten::FloatImplicit", "aten::item"})
 """Ops that make a number of a tensor."""
 
@@ -70,7 +74,9 @@ def widen_integers(op: ir.Operation) -> int:
     if name in _CONVERSIONS:
         return 0
     if elements == {_UNSIGNED} and _is_signed(operator):
-        return _compute_in(op, "si32")
+        return _compute_in(op, "si32", _UNSIGNED)
+    if len(elements) == 1 and elements <= set(_BYTES) and _is_rejected(op):
+        return _compute_in(op, "si64", elements.pop())
     if not elements or _UNSIGNED in elements:
         return 0
     wanted = next((element for element in elements if element in DTYPES), "si64")
@@ -128,13 +134,23 @@ def _convert(op: ir.Operation, elements: tuple[str, ...], wanted: str, kept: fro
     return changed
 
 
-def _compute_in(op: ir.Operation, wanted: str) -> int:
-    """Compute an op on uint8 in a dtype that holds what it makes; what is beyond uint8 wraps."""
+def _is_rejected(op: ir.Operation) -> bool:
+    """Whether torch-mlir has no lowering of an op on bytes: with an int, or of all elements."""
+    if op.name in _REDUCING:
+        return True
+    if op.name in _WRAPPING:  # of an int that does not fit, the last eight bits count
+        return all(str(operand.type) in ("!torch.int", "!torch.bool") for operand in list(op.operands)[1:])
+    number = constant_integer(op.operands[1]) if op.name in _DIVIDING else None
+    return number is not None and 0 < number < 128
+
+
+def _compute_in(op: ir.Operation, wanted: str, element: str) -> int:
+    """Compute an op on bytes in a dtype that holds what it makes; what is beyond them wraps."""
     where = ir.InsertionPoint(op)
-    operands = [converted(v, wanted, where) if element_of(v.type) == _UNSIGNED else v for v in op.operands]
+    operands = [converted(v, wanted, where) if element_of(v.type) == element else v for v in op.operands]
     attributes = {name: op.attributes[name] for name in ("name",) if op.name == "torch.operator"}
     wide = build(op.name, [with_element(result.type, wanted) for result in op.results], operands, where, attributes)
     for old, new in zip(op.results, wide.results, strict=True):
-        old.replace_all_uses_with(converted(new, _UNSIGNED, where))
+        old.replace_all_uses_with(converted(new, element, where))
     op.erase()
     return 1

@@ -117,9 +117,7 @@ def _keep_sizes_of_parts(op: ir.Operation) -> int:
 
 
 def _sign_of_real(op: ir.Operation) -> int:
-    """`sgn`, which is the same of real numbers: torch-mlir makes that of `sign` and does not lower it then, and a program
-    with it was no kernel.
-    """
+    """`sgn`, which is the same of real numbers: torch-mlir makes that of `sign`, and does not lower it then."""
     made = build("torch.aten.sgn", [op.results[0].type], list(op.operands), ir.InsertionPoint(op))
     op.results[0].replace_all_uses_with(made.results[0])
     erase_unused(op)

@@ -258,3 +258,20 @@ def test_min_and_max_return_a_tensor_or_a_number():
     nans = torch.tensor([nan, 1, 2, 3]), torch.tensor([1, nan, 2, 3])
     check(extremes, (x, 3), (x, 0), (x, 1), (-x, 4), (x, 4), (nans[0], 1), (nans[1], 2))
     check(ambiguous, (x, 1), (-x, 1), (x, 4), (x, 0))
+
+
+def _counted_up(x, n: int):
+    total, rows = 0, 0
+    for t in range(n):
+        total = total + x[t]
+        rows += 1
+        if total.sum() > 2:
+            break
+    rate = total / (rows + 1)
+    return rate, rate.argmax(0), rows
+
+
+def test_a_number_has_no_methods_of_tensors() -> None:
+    """Without a trip it is still a number, and Python raises."""
+    for n in (3, 0, 1, 5):
+        check(_counted_up, (torch.rand(5, 3), n))

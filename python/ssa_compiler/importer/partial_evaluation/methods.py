@@ -68,8 +68,11 @@ def call(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
     if isinstance(value, ListValue) and function.attr == "sort":
         if (made := sorted_in_place(calls, node, Result(function.value, value))) is not None:
             return made
+    is_number = isinstance(value, Scalar) and value.kind in (bool, int, float)
+    if is_number and not hasattr(value.kind, function.attr):  # type: ignore[attr-defined]
+        return _without_method(calls, node, function, value.kind)  # type: ignore[attr-defined]
     arguments = calls.arguments(node)
-    if isinstance(value, Scalar) and value.kind in (bool, int, float) and hasattr(value.kind, function.attr):
+    if isinstance(value, Scalar) and is_number and hasattr(value.kind, function.attr):
         given = Arguments([owner, *arguments.positional], arguments.named)
         if (made := of_numbers(calls, node, getattr(value.kind, function.attr), given)) is not None:
             return made
@@ -90,6 +93,15 @@ def call(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
     if isinstance(value, DictValue):
         return Result(node, _of_dict(calls, function, value, arguments))
     return Result(node)
+
+
+def _without_method(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, kind: type) -> Result:
+    """`total.argmax(1)`, of a variable that is a number where no loop has made a tensor of it: it raises there."""
+    text = f"raise AttributeError(\"'{kind.__name__}' object has no attribute '{function.attr}'\")"
+    calls.scope.hoist(parsed_at(text, node), node)
+    name = calls.scope.program.constant_name(torch.zeros)  # a tensor, as elsewhere, for what is never reached
+    made = ast.parse(f"{name}([0])", mode="eval").body
+    return Result(placed(made, node), NEVER)
 
 
 def _of_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, value: TensorValue) -> Result:

@@ -174,3 +174,29 @@ def test_none_where_eager_raises(program):
             program(X, n)
         with pytest.raises(errors.ProgramTypeError):
             compiled(X, n)
+
+
+def _measured(x, k: int):
+    return x[k], x.sum() * k, k + 1
+
+
+def _best_of(x, n: int):
+    best = None
+    for t in range(n):
+        found = _measured(x, t)
+        if best is None or found[1] < best[1]:
+            best = found
+    row, total, place = best
+    out = {"x": x, "n": n}
+    if n > 2:
+        return out
+    out["total"] = total
+    out["place"] = place
+    out["row"] = row
+    return out
+
+
+def test_what_may_be_none_is_unpacked() -> None:
+    """Of no candidates it is None, and Python raises."""
+    for n in (2, 0, 1, 3):
+        check(_best_of, (torch.randn(5, 3), n))

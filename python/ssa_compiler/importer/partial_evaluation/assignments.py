@@ -176,6 +176,7 @@ class Assignments:
 
     def _unpack(self, target: Any, result: Result, node: ast.AST) -> list[ast.stmt]:
         """`a, *b = value`."""
+        result = self.expressions.present(result, TypeError, "cannot unpack non-iterable NoneType object")
         elements = spread(self.expressions, result, node)
         starred = [k for k, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
         if elements is not None:

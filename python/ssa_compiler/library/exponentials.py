@@ -31,25 +31,6 @@ def _wide(x: Tensor) -> Tensor:
     return x if x.dtype == torch.float64 else x.to(torch.float32)
 
 
-def _is_small(arguments: Mapping[str, Any]) -> bool:
-    dtype = arguments["self"].dtype
-    return not dtype.is_complex and dtype != torch.float64
-
-
-@implements("aten::log2", where=_is_small)
-def log2(self: Tensor) -> Tensor:
-    """The logarithm to base 2, which is exact for powers of 2: the level of a box in a pyramid is a floor of it."""
-    value = torch.log(self.to(torch.float64)) * 1.4426950408889634
-    return value.to(self.dtype if self.is_floating_point() else torch.float32)
-
-
-@implements("aten::exp2", where=_is_small)
-def exp2(self: Tensor) -> Tensor:
-    """Powers of 2, exact for whole numbers."""
-    value = torch.exp(self.to(torch.float64) * 0.6931471805599453)
-    return value.to(self.dtype if self.is_floating_point() else torch.float32)
-
-
 @implements("aten::logsumexp", where=_has_dimensions)
 def logsumexp(self: Tensor, dim: list[int], keepdim: bool) -> Tensor:
     """The logarithm of the sum of exponentials over dimensions, all if none is named; -inf of no elements."""

@@ -139,11 +139,26 @@ def _is_narrow(arguments: Mapping[str, Any]) -> bool:
     return not dtype.is_complex and dtype != torch.float64
 
 
+def _narrowed(value: Tensor, self: Tensor) -> Tensor:
+    return value.to(self.dtype if self.is_floating_point() else torch.float32)
+
+
 @implements("aten::log10", where=_is_narrow)
 def log10(self: Tensor) -> Tensor:
     """The decimal logarithm, by way of float64: that of a power of ten is a whole number."""
-    value = torch.log(self.to(torch.float64)) * 0.43429448190325182765
-    return value.to(self.dtype if self.is_floating_point() else torch.float32)
+    return _narrowed(torch.log(self.to(torch.float64)) * 0.43429448190325182765, self)
+
+
+@implements("aten::log2", where=_is_narrow)
+def log2(self: Tensor) -> Tensor:
+    """The logarithm to base 2, likewise: the level of a box in a pyramid is a floor of it."""
+    return _narrowed(torch.log(self.to(torch.float64)) * 1.4426950408889634, self)
+
+
+@implements("aten::exp2", where=_is_narrow)
+def exp2(self: Tensor) -> Tensor:
+    """Powers of 2, exact for whole numbers."""
+    return _narrowed(torch.exp(self.to(torch.float64) * 0.6931471805599453), self)
 
 
 def _is_wide(arguments: Mapping[str, Any]) -> bool:

@@ -215,7 +215,7 @@ def _from_the_back(x: Tensor, y: Tensor, i: Tensor) -> list[Tensor]:
 
 @pytest.mark.parametrize("kernels", ["on", "off"])
 def test_dimensions_are_counted_from_the_back(kernels: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """torch-mlir takes such scatters for others: they were left to PyTorch."""
+    """torch-mlir's own lowering of them takes memory without end, so that they were left to PyTorch."""
     monkeypatch.setenv("SSA_COMPILER_KERNELS", kernels)
     indices = torch.stack([torch.randperm(5) for _ in range(3)])
     made = check(_from_the_back, (torch.randn(3, 5), torch.randn(3, 5), indices))

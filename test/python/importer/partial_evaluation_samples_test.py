@@ -27,7 +27,6 @@ def _tensor(samples: Samples, *sizes: int, dtype: torch.dtype = torch.float32) -
 
 def test_alike_arguments_are_tried_once() -> None:
     samples = Samples()
-    seen: list[str] = []
 
     def named(kind: str) -> Callable[[torch.Tensor], torch.Tensor]:
         return lambda x: (torch.add if kind == "add" else torch.lt)(x, 1)
@@ -36,7 +35,6 @@ def test_alike_arguments_are_tried_once() -> None:
         def function(x: torch.Tensor) -> torch.Tensor:
             return torch.neg(x)
 
-        seen.append(str(value))
         return samples.result(function, [value], {})
 
     first, second = result(_tensor(samples, 3)), result(_tensor(samples, 3))

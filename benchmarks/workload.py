@@ -44,7 +44,8 @@ class Workload:
 
     Attributes:
         name: how it is called on the command line.
-        group: the kind of program: "recurrent", "decoding", "detection", "boxes", "numeric", "discrete" or "small".
+        group: the kind of program: "recurrent", "decoding", "detection", "networks", "boxes", "numeric", "discrete" or
+            "small".
         description: one line.
         source: what was published about the program that this one is written from.
         build: makes it; takes the sizes as keyword arguments.

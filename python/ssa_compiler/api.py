@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from .compiled_program import CompiledProgram
 from .errors import ArgumentTypeError, SsaCompilerError
+from .explanation import CallbackUse, Explanation
 from .options import Options
 from .process.interrupts import InterruptGuard
 from .process.tracebacks import for_user
-from .specialisation import CallbackUse, Explanation, Specialisation
+from .specialisation import Specialisation
 
 if TYPE_CHECKING:
     import torch
@@ -68,7 +69,8 @@ def compile(
             integers are divided by is 0. Without it such a number is undefined behaviour: anything may be read or
             written, and no error is raised.
         strict: raise UnsupportedOpError, with each op, line and reason, where an op would run in PyTorch from inside
-            the compiled program. Random ops are such: they draw from PyTorch's stream.
+            the compiled program. Random ops are such: they draw from PyTorch's stream. Large products, which PyTorch's
+            libraries compute on the CPU otherwise, are compiled.
         dump_dir: folder that receives the IR of every stage, and the input of a tool that fails; a further
             specialisation gets a folder `specialisation-<number>` in it.
         ssa_opt: the ssa-opt executable; searched for if None.

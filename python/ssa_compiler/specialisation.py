@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .errors import ArgumentValueError, SourceLocation, UnsupportedOpError
+from .errors import ArgumentValueError, UnsupportedOpError
+from .explanation import CallbackUse, Explanation
 from .frontend import Source
 from .options import ImportOptions, Options
 from .pipeline import STAGES, dump_stage, import_and_run
@@ -35,98 +36,7 @@ if TYPE_CHECKING:
     from .report import Report
     from .runtime import Program
 
-__all__ = ["CallbackUse", "Explanation", "Specialisation", "compile_one"]
-
-
-@dataclass(frozen=True)
-class CallbackUse:
-    """An op of a program that runs in PyTorch, or a function that stays Python.
-
-    Attributes:
-        op: the operator, `aten::index.Tensor`; of Python the function's name, `Model.log`.
-        count: how often it ran so far.
-        location: the user's line, None if it is not known.
-        reason: why it is not compiled.
-    """
-
-    op: str
-    count: int
-    location: SourceLocation | None
-    reason: str
-
-    def __str__(self) -> str:
-        times = "once" if self.count == 1 else f"{self.count} times"
-        where = "PyTorch" if "::" in self.op else "Python"
-        return f"{self.location or '?'}: {self.op} ran {times} in {where}: {self.reason}"
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """How a program was compiled: its first specialisation, unless that of another is asked.
-
-    Attributes:
-        target: "cpu" or "cuda:sm_80" and so on.
-        driver: the IREE driver that runs it.
-        callbacks: the ops that run in PyTorch.
-        copies: copies that were put in so that IREE updates no tensor that is still needed.
-        attempts: how often iree-compile ran.
-        specialised: the arguments that the program is specialised on, as `name=value`, with why a number or bool had to
-            be.
-        sizes: the sizes that `dynamic_shapes` asked for: dynamic, or static and why, and what was taken for granted of
-            them.
-        others: one line for each further specialisation, with why it was made; see `Specialisation`.
-        native_ops: how many ops of PyTorch's IREE compiles, as they stand in the program that it is given, ops on
-            numbers and those of decompositions and library programs included; each once, however often it runs.
-            `callbacks` are the others.
-        native_time: the part of the time of all calls, from 0 to 1, that was not spent in PyTorch; what IREE needs to
-            get there and back counts as native. 1 before the first call. CPU kernels run on one thread, the caller's.
-        cached: whether the compiled code comes from the cache on disk.
-        compile_s: seconds that `compile` took, of the first specialisation.
-        kernel: whether the whole program is one native kernel (docs/Kernels.md).
-        kernel_reason: why it is none; "" if it is one, or `kernels=False`.
-        kernels: how many native kernels it has: 1 for the whole program, or one for each part that is one.
-    """
-
-    target: str
-    driver: str
-    callbacks: tuple[CallbackUse, ...]
-    copies: int
-    attempts: int
-    specialised: tuple[str, ...] = ()
-    sizes: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-    native_ops: int = 0
-    native_time: float = 1.0
-    cached: bool = False
-    compile_s: float = 0.0
-    kernel: bool = False
-    kernel_reason: str = ""
-    kernels: int = 0
-
-    @property
-    def native_share(self) -> float:
-        """The part of the program's ops, from 0 to 1, that IREE compiles."""
-        total = self.native_ops + len(self.callbacks)
-        return self.native_ops / total if total else 1.0
-
-    def __str__(self) -> str:
-        lines = [
-            f"target {self.target}, driver {self.driver}, {self.copies} protective copies, native: {self.native_ops} of "
-            f"{self.native_ops + len(self.callbacks)} ops, {self.native_time:.0%} of the run time, "
-            + ("from the compile cache" if self.cached else "compiled")
-            + f" in {self.compile_s:.2f} s"
-        ]
-        if self.kernel or self.kernel_reason:
-            parts = f"{self.kernels} {'part is a kernel' if self.kernels == 1 else 'parts are kernels'}"
-            lines.append(
-                "  one kernel"
-                if self.kernel
-                else f"  {parts if self.kernels else 'no kernel'}; not the whole program: {self.kernel_reason}"
-            )
-        lines += [f"  {callback}" for callback in self.callbacks]
-        lines += [f"  specialised on {argument}" for argument in self.specialised]
-        lines += [f"  {line}" for line in (*self.sizes, *self.others)]
-        return "\n".join(lines)
+__all__ = ["Specialisation", "compile_one"]
 
 
 @dataclass(eq=False, repr=False)
@@ -224,15 +134,15 @@ class Specialisation:
         counts = self._program.callback_counts if self._program is not None else []
         sites = self.artifact.callbacks
         counts = counts or [0] * len(sites)
+        uses = [
+            CallbackUse(shown_name(site.op), count, site.location, site.reason)
+            for site, count in zip(sites, counts, strict=True)
+        ]
         target = self.artifact.target
         return Explanation(
             target.kind + (f":{target.architecture}" if target.architecture else ""),
             self.driver,
-            tuple(
-                CallbackUse(shown_name(site.op), count, site.location, site.reason)
-                for site, count in zip(sites, counts, strict=True)
-                if not is_message(site.op)
-            ),
+            tuple(use for use, site in zip(uses, sites, strict=True) if not site.extern and not is_message(site.op)),
             self.artifact.copies,
             self.artifact.attempts,
             tuple(
@@ -247,6 +157,7 @@ class Specialisation:
             kernel=self.artifact.is_kernel,
             kernel_reason=self.artifact.kernel_reason,
             kernels=self.artifact.kernels,
+            extern_kernels=tuple(use for use, site in zip(uses, sites, strict=True) if site.extern),
         )
 
     def report(self, *, ssa_opt: str | os.PathLike[str] | None = None) -> Report:
@@ -307,6 +218,8 @@ def compile_one(
     Raises:
         SsaCompilerError: as `ssa_compiler.compile`.
     """
+    import torch
+
     seconds = {} if seconds is None else seconds
     lap = _laps(seconds)
     from .backend.toolchain.cache import is_off
@@ -315,7 +228,8 @@ def compile_one(
 
     lap("modules")
     kind = _device_target(source, args, kwargs) if options.target == "auto" else options.target
-    chosen = resolve_target(kind, data_tiling=bool(options.data_tiling))
+    threads = 0 if options.strict or options.data_tiling else torch.get_num_threads()
+    chosen = resolve_target(kind, data_tiling=bool(options.data_tiling), library_threads=threads)
     kernels = options.kernels and not is_off("SSA_COMPILER_KERNELS")
     asked = ImportOptions(options.index_checks, options.dynamic_shapes, further, kernels)
     asked = replace(asked, exact_aliases=options.exact_aliases, most_nodes=options.most_nodes)

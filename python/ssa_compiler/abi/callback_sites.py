@@ -57,6 +57,7 @@ class CallbackSite:
             (`effect_order`).
         location: the user's line.
         reason: why it is not compiled.
+        extern: whether it could be, but a library of PyTorch's is quicker.
     """
 
     name: str
@@ -66,3 +67,4 @@ class CallbackSite:
     convention: str
     location: SourceLocation | None
     reason: str
+    extern: bool = False

@@ -7,7 +7,7 @@ again by the caller, as eager would raise it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +17,12 @@ from ..semantics import autocast
 from ..semantics.functionalized import on_copies, original_operator
 from ..semantics.ignored_functions import NAMESPACE, is_ignored
 from ..semantics.python_scalars import PYTHON_OPS, python_op
+from .device import ALIGNMENT
 
 if TYPE_CHECKING:
-    from ..abi.callback_sites import Argument
+    import torch
+
+    from ..abi.callback_sites import Argument, Passed
     from .device import Device
 
 __all__ = ["CallbackHost"]
@@ -57,28 +60,31 @@ class CallbackHost:
         return error
 
     def _function(self, number: int, site: CallbackSite) -> Callable[..., Any]:
+        import torch
+
         in_place = original_operator(site.op)
         run = _runner(site)
-        watched = in_place is None and not site.op.startswith(("aten::", "prims::", f"{NAMESPACE}::"))
+        is_aten = site.op.startswith(("aten::", "prims::"))
+        watched = in_place is None and not is_aten and not site.op.startswith(f"{NAMESPACE}::")
+        readers = [self._reader(argument) for argument in site.arguments]
+        writers = [self._writer(result, may_keep=is_aten) for result in site.results]
 
         def call(_self: object, *passed: Any) -> Any:
-            import torch
-
             self.counts[number] += 1
             start = time.perf_counter()
             try:
                 values = iter(passed)
-                arguments = [self._rebuild(argument, values) for argument in site.arguments]
-                unwritten = [(a, a._version) for a in arguments if isinstance(a, torch.Tensor)] if watched else ()
+                arguments = [read(values) for read in readers]
+                tensors = list(_tensors_in(arguments))
+                versions = [tensor._version for tensor in tensors] if watched else []
                 with torch.no_grad(), autocast.off_for(site.op):
                     result = run(*arguments)
-                if any(argument._version != version for argument, version in unwritten):
+                if versions != [tensor._version for tensor in tensors[: len(versions)]]:
                     raise RuntimeError(f"{site.op} writes an argument, which its schema does not say")
                 results = result if isinstance(result, (tuple, list)) else (result,)
-                returned = tuple(
-                    self._return(value, spec.kind, spec.dtype)
-                    for value, spec in zip(results, site.results, strict=True)
-                )
+                known = {tensor.untyped_storage().data_ptr() for tensor in tensors}
+                returned = [write(value, known) for write, value in zip(writers, results, strict=True)]
+                self._device.wait_for_pytorch()
                 return *returned, 0  # the token, which says only that this is done
             except Exception as error:
                 located = ProgramError(f"{in_place or site.op}: {error}", location=site.location)
@@ -93,35 +99,48 @@ class CallbackHost:
 
         return call
 
-    def _rebuild(self, argument: Argument, values: Any) -> Any:
+    def _reader(self, argument: Argument) -> Callable[[Iterator[Any]], Any]:
+        """Return what makes an argument of the operator of those that the program passes."""
         import iree.runtime as rt
         import torch
 
         if isinstance(argument, Constant):
-            return argument.value
+            return lambda values: argument.value
         if isinstance(argument, Listed):
-            return [self._rebuild(item, values) for item in argument.items]
-        value = next(values)
+            readers = [self._reader(item) for item in argument.items]
+            return lambda values: [read(values) for read in readers]
         if argument.kind == "tensor":
-            return self._device.tensor(value.deref(rt.HalBufferView), getattr(torch, argument.dtype))
-        return bool(value) if argument.kind == "bool" else value
+            tensor, view, dtype = self._device.tensor, rt.HalBufferView, getattr(torch, argument.dtype)
+            return lambda values: tensor(next(values).deref(view), dtype)
+        return (lambda values: bool(next(values))) if argument.kind == "bool" else next
 
-    def _return(self, value: Any, kind: str, dtype: str) -> Any:
+    def _writer(self, result: Passed, *, may_keep: bool) -> Callable[[Any, set[int]], Any]:
+        """Return what hands a result of the operator to the program, of the addresses of storages that are in use.
+
+        Args:
+            result: what the program expects.
+            may_keep: whether the operator gives its results away; one of the user's may keep them.
+        """
         import torch
 
-        from .device import ALIGNMENT
+        if result.kind != "tensor":
+            number: Callable[[Any], Any] = {"int": int, "float": float, "bool": int}[result.kind]
+            return lambda value, known: number(value)
+        expected = getattr(torch, result.dtype) if result.dtype else None
 
-        if kind != "tensor":
-            return {"int": int, "float": float, "bool": int}[kind](value)
-        expected = getattr(torch, dtype) if dtype else value.dtype
-        if value.dtype is not expected:
-            raise TypeError(f"the operator returned {value.dtype} where the program was compiled for {expected}")
-        # A result may be a view of an operand, whose memory the program goes on to overwrite.
-        fresh = torch.empty(value.shape, dtype=expected, device=value.device)
-        fresh.copy_(value)
-        assert fresh.data_ptr() % ALIGNMENT == 0
-        self._device.wait_for_pytorch()
-        return self._device.view(fresh).ref
+        def write(value: torch.Tensor, known: set[int]) -> Any:
+            if expected is not None and value.dtype is not expected:
+                raise TypeError(f"the operator returned {value.dtype} where the program was compiled for {expected}")
+            address = value.untyped_storage().data_ptr()
+            shared = not may_keep or address in known
+            if shared or not value.is_contiguous() or value.data_ptr() % ALIGNMENT or value.is_conj() or value.is_neg():
+                # Compiled ops return memory of their own, and so does the program.
+                value = torch.empty(value.shape, dtype=value.dtype, device=value.device).copy_(value)
+            assert value.data_ptr() % ALIGNMENT == 0
+            known.add(address)
+            return self._device.view(value).ref
+
+        return write
 
 
 def _runner(site: CallbackSite) -> Callable[..., Any]:
@@ -135,11 +154,24 @@ def _runner(site: CallbackSite) -> Callable[..., Any]:
     positional = sum(not argument.kwarg_only for argument in schema)
     keywords = [argument.name for argument in schema if argument.kwarg_only]
 
+    if not keywords and in_place is None:
+        return operator
+
     def run(*arguments: Any) -> Any:
         named = dict(zip(keywords, arguments[positional:], strict=False))
         return operator(*arguments[:positional], **named)
 
     return run if in_place is None else on_copies(operator, run)
+
+
+def _tensors_in(arguments: list[Any]) -> Iterator[torch.Tensor]:
+    import torch
+
+    for argument in arguments:
+        if isinstance(argument, torch.Tensor):
+            yield argument
+        elif isinstance(argument, list):
+            yield from _tensors_in(argument)
 
 
 def resolve_operator(name: str) -> Any:

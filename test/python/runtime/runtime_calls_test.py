@@ -330,6 +330,32 @@ def test_error_in_a_callback_is_raised_as_eager_raises_it() -> None:
     assert torch.equal(program([a, torch.ones(4, dtype=torch.bool)])[0], a)
 
 
+RETURNS_ITS_OPERAND = """
+func.func @main(%a: tensor<64x64xf32> {tssa.name = "x"})
+    -> (tensor<64x64xf32>, tensor<64x64xf32> {tssa.writeback = 0 : i64}) {
+  %x = torch_c.from_builtin_tensor %a : tensor<64x64xf32> -> !torch.vtensor<[64,64],f32>
+  %y = torch.operator "torch.aten.conj_physical"(%x) : (!torch.vtensor<[64,64],f32>) -> !torch.vtensor<[64,64],f32>
+  %b = torch_c.to_builtin_tensor %y : !torch.vtensor<[64,64],f32> -> tensor<64x64xf32>
+  %c7 = arith.constant dense<7.0> : tensor<1x64xf32>
+  %u = tensor.insert_slice %c7 into %a[3, 0] [1, 64] [1, 1] : tensor<1x64xf32> into tensor<64x64xf32>
+  return %b, %u : tensor<64x64xf32>, tensor<64x64xf32>
+}
+"""
+
+
+def test_a_result_that_is_an_operand_is_copied() -> None:
+    """conj_physical of real numbers returns its argument, which its schema does not say; the argument is updated."""
+    type_ = "!torch.vtensor<[64,64],f32>"
+    program = _program(
+        RETURNS_ITS_OPERAND,
+        f"func.func @main(%a: {type_}) -> ({type_}, {type_}) {{ return %a, %a : {type_}, {type_} }}",
+    )
+    x = torch.zeros(64, 64)
+    (result,) = program([x])
+    assert x[3].eq(7).all()
+    assert not result.any()
+
+
 def test_temporary_files_live_as_long_as_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     text, typed = _flip("4x6", "f32")

@@ -21,6 +21,7 @@ from ..ir.copies import builtin_type
 
 __all__ = [
     "EFFECT",
+    "describe_arguments",
     "erase_unused",
     "is_callback",
     "is_random",
@@ -74,7 +75,13 @@ def is_callback(op: ir.Operation) -> bool:
 
 
 def to_callback(
-    module: ir.Module, op: ir.Operation, number: int, *, location: SourceLocation | None, reason: str
+    module: ir.Module,
+    op: ir.Operation,
+    number: int,
+    *,
+    location: SourceLocation | None,
+    reason: str,
+    extern: bool = False,
 ) -> CallbackSite | None:
     """Replace a torch op by a call into PyTorch.
 
@@ -84,6 +91,7 @@ def to_callback(
         number: a number that no other callback of the module has.
         location: the user's line.
         reason: why the op is not compiled.
+        extern: see `CallbackSite`.
     Returns:
         The description of the call, or None (and nothing changed) when an operand or a result cannot be passed.
     """
@@ -116,14 +124,7 @@ def to_callback(
     start = build("arith.constant", [i64], [], where, {"value": ir.IntegerAttr.get(i64, 0)}).results[0]
     call_operands.append(start)
     callee = f"{MODULE_NAME}.{name}"
-    declaration = (
-        f'util.func private @"{callee}"({", ".join(str(operand.type) for operand in call_operands)})'
-        f" -> ({', '.join(map(str, result_types))})"
-    )
-    declared = ir.Module.parse(declaration, context)
-    first = next(iter(declared.body.operations)).operation
-    first.detach_from_parent()
-    ir.InsertionPoint.at_block_begin(module.body).insert(first)
+    _declare(module, callee, call_operands, result_types)
     attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(callee, context)}
     if "tssa.random" in op.attributes or is_random(operator):
         attributes[EFFECT] = ir.UnitAttr.get(context)
@@ -139,9 +140,19 @@ def to_callback(
         f"0{operand_codes}I_{result_codes}I",
         location,
         reason,
+        extern,
     )
     erase_unused(op)
     return site
+
+
+def _declare(module: ir.Module, callee: str, operands: list[ir.Value], results: list[ir.Type]) -> None:
+    """Declare the imported function of a callback at the start of a module."""
+    types = ", ".join(str(operand.type) for operand in operands), ", ".join(map(str, results))
+    declared = ir.Module.parse(f'util.func private @"{callee}"({types[0]}) -> ({types[1]})', module.context)
+    function = next(iter(declared.body.operations)).operation
+    function.detach_from_parent()
+    ir.InsertionPoint.at_block_begin(module.body).insert(function)
 
 
 def erase_unused(op: ir.Operation) -> None:
@@ -182,6 +193,11 @@ def _passed_type(type_: ir.Type) -> Passed | None:
         known = by_mlir().get(element)
         return Passed("tensor", str(known.dtype).removeprefix("torch.")) if known is not None else None
     return None
+
+
+def describe_arguments(op: ir.Operation) -> list[Argument | None]:
+    """Describe the operands of a torch op; None for one that cannot be passed."""
+    return [_describe(operand, []) for operand in op.operands]
 
 
 def _describe(value: ir.Value, passed: list[tuple[ir.Value, str]]) -> Argument | None:

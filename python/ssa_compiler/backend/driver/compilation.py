@@ -156,7 +156,10 @@ class Compilation(ModuleAtWork):
 
     def _form_kernel(self) -> Kernel:
         if self._callbacks:
-            name = shown_name(self._callbacks[0].op)
+            site = self._callbacks[0]
+            name = shown_name(site.op)
+            if site.extern:
+                raise NoKernelError(f"{name} is left to PyTorch's libraries")
             raise NoKernelError(f"{name} runs in {'PyTorch' if '::' in name else 'Python'}")
         text = self._module.operation.get_asm(enable_debug_info=True)
         module = ir.Module.parse(text, self._context)

@@ -15,6 +15,7 @@ from ...process.child_processes import Completed, keep_reproducer, memory_limit,
 from ..buffers.copy_insertion import cut_chains
 from ..callbacks.callbacks import to_callback, torch_operator
 from ..callbacks.dtype_emulation import carry_as_integers
+from ..callbacks.extern_kernels import find_extern_kernels
 from ..ir.bindings import walk
 from ..kernels.kernels import Kernel
 from ..kernels.library_calls import is_kernel_op
@@ -97,6 +98,9 @@ class ModuleAtWork:
         ]
         for op, reason in rejected:
             self._call_back(op, reason)
+        if target.library_threads:
+            for op, reason in find_extern_kernels(self._module, target.library_threads):
+                self._call_back(op, reason, extern=True)
         carry_as_integers(self._module)
         choose_at_masks(self._module)
         rewrite_ops(self._module)
@@ -133,8 +137,9 @@ class ModuleAtWork:
         made = [self._call_back(op, reason) for op in chosen]
         return any(made)
 
-    def _call_back(self, op: ir.Operation, reason: str) -> bool:
-        site = to_callback(self._module, op, len(self._callbacks), location=user_location(op), reason=reason)
+    def _call_back(self, op: ir.Operation, reason: str, *, extern: bool = False) -> bool:
+        number, where = len(self._callbacks), user_location(op)
+        site = to_callback(self._module, op, number, location=where, reason=reason, extern=extern)
         if site is not None:
             self._callbacks.append(site)
             self.repeatable &= is_lasting(reason)

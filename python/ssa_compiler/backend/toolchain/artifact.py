@@ -166,6 +166,7 @@ def _write_site(site: CallbackSite) -> dict[str, Any]:
         "convention": site.convention,
         "location": [site.location.file, site.location.line] if site.location is not None else None,
         "reason": site.reason,
+        "extern": site.extern,
     }
 
 
@@ -179,6 +180,7 @@ def _read_site(site: Mapping[str, Any]) -> CallbackSite:
         site["convention"],
         SourceLocation(*site["location"]) if site["location"] is not None else None,
         site["reason"],
+        site["extern"],
     )
 
 

@@ -218,6 +218,7 @@ def digest_of(text: str, target: Target, timeout_s: float, kernel_maker: str | N
         target.architecture,
         list(target.flags),
         target.workgroups,
+        target.library_threads,
     ]
     depends += [timeout_s, memory_limit()]
     depends += [_content(kernel_maker) if kernel_maker is not None else ""]

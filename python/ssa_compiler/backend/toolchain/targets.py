@@ -46,12 +46,15 @@ class Target:
         flags: iree-compile flags.
         workgroups: how many workgroups run a large kernel on a GPU together: a power of two, and no more than there are
             multiprocessors, so that all are there at once; 0 on the CPU.
+        library_threads: how many threads PyTorch's libraries have, to which large products are left on the CPU
+            (`callbacks/extern_kernels.py`); 0 to leave none to them.
     """
 
     kind: str
     architecture: str
     flags: tuple[str, ...]
     workgroups: int = 0
+    library_threads: int = 0
 
 
 # Constants are computed in the program, not by iree-compile, whose computations cannot be checked, and not when the
@@ -64,13 +67,16 @@ _COMMON = (
 )
 
 
-def resolve_target(target: str, *, architecture: str | None = None, data_tiling: bool = False) -> Target:
+def resolve_target(
+    target: str, *, architecture: str | None = None, data_tiling: bool = False, library_threads: int = 0
+) -> Target:
     """Resolve a target name.
 
     Args:
         target: "cpu", "cuda", or "cuda:sm_80" to "cuda:sm_90".
         architecture: CUDA architecture where the name has none; that of the GPU present, else sm_80, if None.
         data_tiling: lay out matrix operands in tiles and use microkernels on the CPU.
+        library_threads: see `Target`; of no meaning on a GPU.
     Returns:
         The target.
     Raises:
@@ -86,7 +92,7 @@ def resolve_target(target: str, *, architecture: str | None = None, data_tiling:
         ]
         if data_tiling:
             flags += ["--iree-opt-data-tiling", "--iree-llvmcpu-enable-ukernels=all"]
-        return Target("cpu", "", tuple(flags))
+        return Target("cpu", "", tuple(flags), library_threads=library_threads)
     if kind != "cuda":
         raise TargetError(f"unknown target {target!r}: expected 'auto', 'cpu', 'cuda' or 'cuda:sm_80' to 'cuda:sm_90'")
     chosen = named or architecture or _present_architecture() or "sm_80"

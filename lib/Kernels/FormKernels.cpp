@@ -3,6 +3,7 @@
 #include "AddInDouble.h"
 #include "KernelRewrites.h"
 #include "Ranges.h"
+#include "ReduceInTiles.h"
 #include "Roles.h"
 #include "SizeOrigins.h"
 #include "ssa-compiler/Kernels/Passes.h"
@@ -231,7 +232,7 @@ private:
     }
     bool multiplies = workgroups == 0 || linalg::isaContractionOpInterface(op);
     if (multiplies && added > 1 && op.getNumDpsInputs() > 1 &&
-        steps > std::max<int64_t>(maxProducts, maxReuse * countLargest(op)))
+        steps > countMostProducts(op))
       return std::to_string(steps) + " products in one op";
     double times = countExecutions(op);
     executions += times;
@@ -244,6 +245,24 @@ private:
     if (manyAdded.contains(op) && !findSum(op))
       return describe("a reduction of many floats by ", op->getName());
     return "";
+  }
+
+  /// How many products a kernel computes in no more time than the backend's own
+  /// code.
+  int64_t countMostProducts(linalg::LinalgOp op) {
+    if (workgroups == 0 && canReduceInTiles(op) &&
+        llvm::all_of(op.getDpsInputs(), fitsCache))
+      return maxTiledProducts;
+    if (workgroups == 0 && !linalg::isaContractionOpInterface(op))
+      return std::max(maxProducts, maxWindowProducts);
+    return std::max<int64_t>(maxProducts, maxReuse * countLargest(op));
+  }
+
+  static bool fitsCache(Value operand) {
+    constexpr int64_t kMostElements = 1 << 18;
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    return !type || !type.hasStaticShape() ||
+           type.getNumElements() <= kMostElements;
   }
 
   /// The trips of a loop and of those in it, if the first thread of a GPU runs

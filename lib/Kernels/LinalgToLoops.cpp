@@ -1,6 +1,7 @@
 //===- LinalgToLoops.cpp - linalg ops as loops on registers ---------------===//
 
 #include "ReduceInLanes.h"
+#include "ReduceInTiles.h"
 
 #include "ssa-compiler/Kernels/Passes.h"
 
@@ -132,6 +133,8 @@ struct LinalgToLoopsPass
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops) {
       SmallVector<Value> operands(op->getOperands());
+      if (ssa_compiler::reduceInTiles(op, rewriter))
+        continue;
       rewriter.setInsertionPoint(op);
       FailureOr<linalg::LinalgLoops> loops =
           linalg::linalgOpToLoops(rewriter, op);

@@ -11,6 +11,7 @@
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
+using namespace ssa_compiler;
 
 /// How many numbers are combined at once: two to four vectors of AVX-512, as an
 /// operation waits for the one before it.
@@ -29,8 +30,7 @@ static bool isAlongMemory(memref::LoadOp load, scf::ForOp loop) {
          });
 }
 
-/// Whether an op does the same to all lanes of vectors, in few instructions.
-static bool isVectorizable(Operation *op) {
+bool ssa_compiler::isVectorizable(Operation *op) {
   if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1)
     return false;
   if (isa<arith::ArithDialect>(op->getDialect()))
@@ -48,10 +48,7 @@ static bool adds(Operation *op) {
   return isa<arith::AddFOp, arith::AddIOp>(op);
 }
 
-/// Whether an op combines numbers, in whichever order. A sum of floats depends
-/// on the order; the largest and the smallest one, and what holds for all or
-/// for any, do not, and may begin with what is combined as often as one likes.
-static bool combines(Operation *op) {
+bool ssa_compiler::combines(Operation *op) {
   return adds(op) || isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxSIOp,
                          arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp,
                          arith::AndIOp, arith::OrIOp>(op);
@@ -81,7 +78,7 @@ static SmallVector<Operation *> findReductions(scf::ForOp loop) {
 }
 
 /// Whether the body of a loop can be computed for several trips at once.
-static bool isVectorizable(scf::ForOp loop) {
+static bool fitsLanes(scf::ForOp loop) {
   return llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &op) {
     if (auto load = dyn_cast<memref::LoadOp>(op))
       return isAlongMemory(load, loop) && load.getType().isIntOrFloat();
@@ -190,7 +187,7 @@ static Value combineLanes(OpBuilder &builder, Location loc, Operation *op,
 
 void ssa_compiler::reduceInLanes(scf::ForOp loop, RewriterBase &rewriter) {
   SmallVector<Operation *> reductions = findReductions(loop);
-  if (reductions.empty() || !isVectorizable(loop) ||
+  if (reductions.empty() || !fitsLanes(loop) ||
       !isConstantIntValue(loop.getStep(), 1) ||
       !isConstantIntValue(loop.getLowerBound(), 0))
     return;

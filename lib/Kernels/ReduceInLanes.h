@@ -19,6 +19,14 @@ namespace ssa_compiler {
 /// not know that of the largest one it makes no difference.
 void reduceInLanes(mlir::scf::ForOp loop, mlir::RewriterBase &rewriter);
 
+/// Whether an op does the same to all lanes of vectors, in few instructions.
+bool isVectorizable(mlir::Operation *op);
+
+/// Whether an op combines numbers, in whichever order. A sum of floats depends
+/// on the order; the largest and the smallest one, and what holds for all or
+/// for any, do not, and may begin with what is combined as often as one likes.
+bool combines(mlir::Operation *op);
+
 } // namespace ssa_compiler
 
 #endif // SSA_COMPILER_LIB_KERNELS_REDUCEINLANES_H

@@ -89,6 +89,10 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
   let options = [
     Option<"maxProducts", "max-products", "int64_t", "65536",
            "The most multiplications of one contraction that uses the elements of its operands often; larger ones are left to the tiled kernels of the backend">,
+    Option<"maxTiledProducts", "max-tiled-products", "int64_t", "33554432",
+           "Likewise of products of matrices and convolutions that are computed in tiles of registers, of operands that fit the cache">,
+    Option<"maxWindowProducts", "max-window-products", "int64_t", "4194304",
+           "Likewise of other convolutions and pooling, for which the backend has no tiled kernels">,
     Option<"maxReuse", "max-reuse", "int64_t", "4",
            "How often a larger contraction may use the elements of its largest operand: a row times a matrix uses them once, and waits for memory">,
     Option<"minLaunches", "min-launches", "int64_t", "3",
@@ -290,7 +294,8 @@ def LinalgToLoopsPass : Pass<"linalg-to-loops", "::mlir::func::FuncOp"> {
     an operand is not the result, so it would load and store them in each trip, and
     vectorizes less. Sums, maxima and minima of floats that lie side by side, and what
     holds for all or any of some bools, are computed in the lanes of vectors
-    (`ReduceInLanes.h`): LLVM may not change the order of sums.
+    (`ReduceInLanes.h`): LLVM may not change the order of sums. Products of matrices
+    and convolutions are computed in tiles of registers (`ReduceInTiles.h`).
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",

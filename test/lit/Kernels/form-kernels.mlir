@@ -1,4 +1,4 @@
-// RUN: ssa-opt %s -split-input-file --form-kernels="max-products=64 min-launches=0 max-ops=40" | FileCheck %s
+// RUN: ssa-opt %s -split-input-file --form-kernels="max-products=64 max-tiled-products=100 max-window-products=64 min-launches=0 max-ops=40" | FileCheck %s
 // RUN: ssa-opt %s -split-input-file --form-kernels | FileCheck %s --check-prefix=FEW
 
 // Nothing is gained by a kernel for what the backend launches once or twice, if the
@@ -233,6 +233,17 @@ func.func @main(%a: tensor<5x5xf32>, %b: tensor<5x5xf32>) -> tensor<5x5xf32> {
   %zero = arith.constant dense<0.0> : tensor<5x5xf32>
   %y = linalg.matmul ins(%a, %b : tensor<5x5xf32>, tensor<5x5xf32>) outs(%zero : tensor<5x5xf32>) -> tensor<5x5xf32>
   return %y : tensor<5x5xf32>
+}
+
+// -----
+
+// More are taken of what is computed in tiles of registers.
+// CHECK-LABEL: func.func @tiles(
+// CHECK-SAME: kernel.form
+func.func @tiles(%a: tensor<4x5xf32>, %b: tensor<5x5xf32>) -> tensor<4x5xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4x5xf32>
+  %y = linalg.matmul ins(%a, %b : tensor<4x5xf32>, tensor<5x5xf32>) outs(%zero : tensor<4x5xf32>) -> tensor<4x5xf32>
+  return %y : tensor<4x5xf32>
 }
 
 // -----

@@ -53,12 +53,12 @@ def _random(*shape: int) -> Tensor:
 
 
 CASES: dict[str, tuple[Callable[..., Any], list[tuple[Any, ...]], str]] = {
-    "linear": (linear, [(_random(160, 200), _random(192, 200), _random(192))], "aten::linear"),
-    "product": (product, [(_random(161, 163), _random(163, 167))], "aten::matmul"),
-    "batch": (product, [(_random(3, 129, 128), _random(3, 128, 131))], "aten::matmul"),
+    "linear": (linear, [(_random(320, 350), _random(330, 350), _random(330))], "aten::linear"),
+    "product": (product, [(_random(331, 333), _random(333, 337))], "aten::matmul"),
+    "batch": (product, [(_random(3, 229, 240), _random(3, 240, 231))], "aten::matmul"),
     "convolution": (convolution, [(_random(1, 16, 40, 40), _random(24, 16, 3, 3))], "aten::conv2d"),
     "deconvolution": (deconvolution, [(_random(1, 32, 32, 32), _random(32, 32, 3, 3))], "aten::conv_transpose2d.input"),
-    "loop": (powers, [(_random(168, 168), n) for n in (0, 1, 2, 4)], "aten::matmul"),
+    "loop": (powers, [(_random(330, 330), n) for n in (0, 1, 2, 4)], "aten::matmul"),
 }
 
 
@@ -88,7 +88,7 @@ def test_other_products_are_compiled(arguments: tuple[Tensor, ...]) -> None:
 
 
 def test_integers_are_compiled_as_the_libraries_have_none() -> None:
-    x = torch.ones(168, 168, dtype=torch.int32)
+    x = torch.ones(330, 330, dtype=torch.int32)
     assert check(product, (x, x)).compiled.explain().extern_kernels == ()
 
 

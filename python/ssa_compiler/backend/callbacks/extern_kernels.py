@@ -22,8 +22,12 @@ from .callbacks import describe_arguments, overload_of, torch_operator
 
 __all__ = ["find_extern_kernels"]
 
-# With fewer products, a call of PyTorch takes longer than it saves (`python -m benchmarks.products`).
-_LEAST_PRODUCTS, _LEAST_PRODUCTS_OF_MATRICES = 1 << 20, 1 << 22
+# With fewer products, a call of PyTorch takes longer than it saves (`python -m benchmarks.products`): of one thread; of
+# many. Native kernels are as quick as one thread of the libraries where matrices fit the cache.
+_LEAST_OF_CONVOLUTIONS = 1 << 22, 1 << 20
+_LEAST_OF_MATRICES = 1 << 25, 1 << 22
+_FITS_CACHE = 1 << 18
+"""How many elements a matrix has at most that does."""
 
 _LEAST_REUSE, _LEAST_REUSE_OF_MATRICES = 8, 64
 """How often an element of the largest tensor is used. With less, as in the product of a row and a matrix, memory
@@ -62,7 +66,7 @@ def find_extern_kernels(module: ir.Module, threads: int) -> list[tuple[ir.Operat
 
 class _CostModel:
     def __init__(self, threads: int) -> None:
-        self._reuse_of_matrices = max(2 * _LEAST_REUSE_OF_MATRICES // max(threads, 2), _LEAST_REUSE)
+        self._threads = threads
         self._known: dict[object, _Count] = {}
 
     def reason(self, op: ir.Operation) -> str | None:
@@ -73,7 +77,7 @@ class _CostModel:
         shapes = [_assumed(sizes(tensor)) for tensor in tensors]
         factors = sorted(map(prod, shapes))
         # Each element of one factor meets each of the other once at most.
-        if len(factors) < 2 or factors[-1] * factors[-2] < _LEAST_PRODUCTS:
+        if len(factors) < 2 or factors[-1] * factors[-2] < _LEAST_OF_CONVOLUTIONS[1]:
             return None
         operator = torch_operator(op)
         if operator is None or not operator.startswith("aten::"):
@@ -83,12 +87,19 @@ class _CostModel:
         if key not in self._known:
             self._known[key] = _count_products(operator, arguments, shapes)
         count = self._known[key]
-        least, reuse = _LEAST_PRODUCTS, _LEAST_REUSE
-        if count.matrices:
-            least, reuse = _LEAST_PRODUCTS_OF_MATRICES, self._reuse_of_matrices
-        if count.products < max(least, reuse * count.largest):
+        if count.products < self._least_products(count):
             return None
         return f"PyTorch's libraries are quicker: {count.products:,} products"
+
+    def _least_products(self, count: _Count) -> int:
+        """How many products an op must add up to be left to the libraries."""
+        if not count.matrices:
+            of_one, of_many = _LEAST_OF_CONVOLUTIONS
+            return max(of_one // self._threads, of_many, _LEAST_REUSE * count.largest)
+        of_one, of_many = _LEAST_OF_MATRICES
+        reuse = max(2 * _LEAST_REUSE_OF_MATRICES // max(self._threads, 2), _LEAST_REUSE)
+        fits = count.largest <= _FITS_CACHE
+        return max(of_one // self._threads if fits else of_many, of_many, reuse * count.largest)
 
 
 def _tensors(operands: Iterable[ir.Value]) -> Iterator[ir.Value]:

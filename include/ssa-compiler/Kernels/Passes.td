@@ -91,7 +91,7 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
            "The most multiplications of one contraction that uses the elements of its operands often; larger ones are left to the tiled kernels of the backend">,
     Option<"maxTiledProducts", "max-tiled-products", "int64_t", "33554432",
            "Likewise of products of matrices and convolutions that are computed in tiles of registers, of operands that fit the cache">,
-    Option<"maxWindowProducts", "max-window-products", "int64_t", "4194304",
+    Option<"maxWindowProducts", "max-window-products", "int64_t", "16777216",
            "Likewise of other convolutions and pooling, for which the backend has no tiled kernels">,
     Option<"maxReuse", "max-reuse", "int64_t", "4",
            "How often a larger contraction may use the elements of its largest operand: a row times a matrix uses them once, and waits for memory">,

@@ -56,8 +56,8 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[Any, ...]], str]] = {
     "linear": (linear, [(_random(320, 350), _random(330, 350), _random(330))], "aten::linear"),
     "product": (product, [(_random(331, 333), _random(333, 337))], "aten::matmul"),
     "batch": (product, [(_random(3, 229, 240), _random(3, 240, 231))], "aten::matmul"),
-    "convolution": (convolution, [(_random(1, 16, 40, 40), _random(24, 16, 3, 3))], "aten::conv2d"),
-    "deconvolution": (deconvolution, [(_random(1, 32, 32, 32), _random(32, 32, 3, 3))], "aten::conv_transpose2d.input"),
+    "convolution": (convolution, [(_random(1, 32, 48, 48), _random(32, 32, 3, 3))], "aten::conv2d"),
+    "deconvolution": (deconvolution, [(_random(1, 48, 32, 32), _random(48, 48, 3, 3))], "aten::conv_transpose2d.input"),
     "loop": (powers, [(_random(330, 330), n) for n in (0, 1, 2, 4)], "aten::matmul"),
 }
 

@@ -399,7 +399,7 @@ class Recurrent(torch.nn.Module):
 
 @pytest.mark.parametrize("size", [Dim.AUTO, Dim("rows"), Dim("rows", max=16)], ids=str)
 def test_a_dynamic_size_counts_as_in_the_example(size: Any) -> None:
-    few, many = torch.rand(4, 64), torch.rand(500, 64)
+    few, many = torch.rand(4, 64), torch.rand(20_000, 64)
     module, shapes = Recurrent(), {"h": {0: size}, "n": None}
     rows = (torch.rand(count, 64) for count in (0, 1, 2, 16))
     checked = check(module, (few, 3), *((h, n) for h, n in zip(rows, (2, 0, 1, 3))), options={"dynamic_shapes": shapes})

@@ -165,8 +165,8 @@ def straight_lines(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
 
 
 def products(x: Tensor, n: int) -> Tensor:
-    """The products of matrices stay IREE's: 100 times 100 numbers, each used 100 times."""
-    y = x.repeat(25, 25)
+    """A large product is PyTorch's: 360 times 360 numbers, each used 360 times."""
+    y = x.repeat(90, 90)
     y = y.softmax(1) - y.amax(0, keepdim=True)
     y[n] = y[n] * 2
     y = (y + y.sum(1, keepdim=True)).clamp(-4.0, 4.0)

@@ -24,7 +24,11 @@ __all__ = ["find_extern_kernels"]
 
 # With fewer products, a call of PyTorch takes longer than it saves (`python -m benchmarks.products`): of one thread; of
 # many. Native kernels are as quick as one thread of the libraries where matrices fit the cache.
-_LEAST_OF_CONVOLUTIONS = 1 << 22, 1 << 20
+_LEAST_OF_CONVOLUTIONS = 1 << 24, 1 << 21
+_LEAST_OF_NARROW_CONVOLUTIONS = 1 << 22, 1 << 20
+_NARROW = 16
+"""A convolution whose result has shorter rows does not fill vectors."""
+
 _LEAST_OF_MATRICES = 1 << 25, 1 << 22
 _FITS_CACHE = 1 << 18
 """How many elements a matrix has at most that does."""
@@ -46,11 +50,13 @@ class _Count:
 
     Attributes:
         matrices: whether all are products of matrices.
+        narrow: whether a result has short rows.
     """
 
     products: int = 0
     largest: int = 0
     matrices: bool = True
+    narrow: bool = False
 
 
 def find_extern_kernels(module: ir.Module, threads: int) -> list[tuple[ir.Operation, str]]:
@@ -77,7 +83,7 @@ class _CostModel:
         shapes = [_assumed(sizes(tensor)) for tensor in tensors]
         factors = sorted(map(prod, shapes))
         # Each element of one factor meets each of the other once at most.
-        if len(factors) < 2 or factors[-1] * factors[-2] < _LEAST_OF_CONVOLUTIONS[1]:
+        if len(factors) < 2 or factors[-1] * factors[-2] < _LEAST_OF_NARROW_CONVOLUTIONS[1]:
             return None
         operator = torch_operator(op)
         if operator is None or not operator.startswith("aten::"):
@@ -94,7 +100,7 @@ class _CostModel:
     def _least_products(self, count: _Count) -> int:
         """How many products an op must add up to be left to the libraries."""
         if not count.matrices:
-            of_one, of_many = _LEAST_OF_CONVOLUTIONS
+            of_one, of_many = _LEAST_OF_NARROW_CONVOLUTIONS if count.narrow else _LEAST_OF_CONVOLUTIONS
             return max(of_one // self._threads, of_many, _LEAST_REUSE * count.largest)
         of_one, of_many = _LEAST_OF_MATRICES
         reuse = max(2 * _LEAST_REUSE_OF_MATRICES // max(self._threads, 2), _LEAST_REUSE)
@@ -174,6 +180,7 @@ def _counted() -> Iterator[_Count]:
                 count.products += formula(*args, **(kwargs or {}), out_val=result) // 2
                 tensors = [value for value in (*args, result) if isinstance(value, torch.Tensor)]
                 count.largest = max(count.largest, *(tensor.numel() for tensor in tensors))
+                count.narrow |= result.size(-1) < _NARROW
                 count.matrices &= func._overloadpacket in products_of_matrices
             return result
 

@@ -133,7 +133,8 @@ struct LinalgToLoopsPass
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops) {
       SmallVector<Value> operands(op->getOperands());
-      if (ssa_compiler::reduceInTiles(op, rewriter))
+      op = ssa_compiler::reduceInTiles(op, rewriter);
+      if (!op)
         continue;
       rewriter.setInsertionPoint(op);
       FailureOr<linalg::LinalgLoops> loops =

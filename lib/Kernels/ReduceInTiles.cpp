@@ -99,7 +99,8 @@ static bool canPack(linalg::LinalgOp op, OpOperand &operand, unsigned rows,
       return false;
     bytes *= sizes[dim];
   }
-  return !dependsOn(op, operand, rows) && sizes[rows] >= kFewestRows &&
+  return !dependsOn(op, operand, rows) &&
+         (ShapedType::isDynamic(sizes[rows]) || sizes[rows] >= kFewestRows) &&
          bytes <= kMostBytesOfPanel && isa<MemRefType>(operand.get().getType());
 }
 
@@ -166,6 +167,9 @@ public:
       sizes.push_back(range.size);
     positions.resize(sizes.size());
   }
+
+  /// How many rows there are.
+  OpFoldResult countRows() const { return sizes[tiling.rows]; }
 
   void write() {
     SmallVector<unsigned> outer;
@@ -475,12 +479,27 @@ bool ssa_compiler::canReduceInTiles(linalg::LinalgOp op) {
   return findTiling(op).has_value();
 }
 
-bool ssa_compiler::reduceInTiles(linalg::LinalgOp op, RewriterBase &rewriter) {
+linalg::LinalgOp ssa_compiler::reduceInTiles(linalg::LinalgOp op,
+                                             RewriterBase &rewriter) {
   std::optional<Tiling> tiling = findTiling(op);
   if (!tiling || !op.hasPureBufferSemantics())
-    return false;
+    return op;
   rewriter.setInsertionPoint(op);
-  TileWriter(op, *tiling, rewriter).write();
-  rewriter.eraseOp(op);
-  return true;
+  TileWriter writer(op, *tiling, rewriter);
+  auto rows = dyn_cast<Value>(writer.countRows());
+  if (!tiling->packed || !rows) {
+    writer.write();
+    rewriter.eraseOp(op);
+    return nullptr;
+  }
+  // A panel pays for many rows only.
+  Location loc = op.getLoc();
+  Value many = arith::CmpIOp::create(
+      rewriter, loc, arith::CmpIPredicate::sge, rows,
+      arith::ConstantIndexOp::create(rewriter, loc, kFewestRows));
+  auto branch = scf::IfOp::create(rewriter, loc, many, /*withElseRegion=*/true);
+  rewriter.setInsertionPoint(branch.thenYield());
+  writer.write();
+  rewriter.moveOpBefore(op, branch.elseYield());
+  return op;
 }

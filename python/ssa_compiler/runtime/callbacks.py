@@ -67,7 +67,7 @@ class CallbackHost:
         is_aten = site.op.startswith(("aten::", "prims::"))
         watched = in_place is None and not is_aten and not site.op.startswith(f"{NAMESPACE}::")
         readers = [self._reader(argument) for argument in site.arguments]
-        writers = [self._writer(result, may_keep=is_aten) for result in site.results]
+        writers = [self._writer(result, keeps_none=is_aten) for result in site.results]
 
         def call(_self: object, *passed: Any) -> Any:
             self.counts[number] += 1
@@ -114,12 +114,12 @@ class CallbackHost:
             return lambda values: tensor(next(values).deref(view), dtype)
         return (lambda values: bool(next(values))) if argument.kind == "bool" else next
 
-    def _writer(self, result: Passed, *, may_keep: bool) -> Callable[[Any, set[int]], Any]:
+    def _writer(self, result: Passed, *, keeps_none: bool) -> Callable[[Any, set[int]], Any]:
         """Return what hands a result of the operator to the program, of the addresses of storages that are in use.
 
         Args:
             result: what the program expects.
-            may_keep: whether the operator gives its results away; one of the user's may keep them.
+            keeps_none: whether the operator keeps none of its results, as one of the user's may.
         """
         import torch
 
@@ -132,7 +132,7 @@ class CallbackHost:
             if expected is not None and value.dtype is not expected:
                 raise TypeError(f"the operator returned {value.dtype} where the program was compiled for {expected}")
             address = value.untyped_storage().data_ptr()
-            shared = not may_keep or address in known
+            shared = not keeps_none or address in known
             if shared or not value.is_contiguous() or value.data_ptr() % ALIGNMENT or value.is_conj() or value.is_neg():
                 # Compiled ops return memory of their own, and so does the program.
                 value = torch.empty(value.shape, dtype=value.dtype, device=value.device).copy_(value)

@@ -126,6 +126,26 @@ func.func @dynamic(%x: memref<?x5xf32>, %w: memref<5x?xf32>, %y: memref<?x?xf32>
   return
 }
 
+// If the rows are dynamic, a panel is made for eight or more.
+// CHECK-LABEL: func.func @dynamic_rows(
+// CHECK: %[[ROWS:.+]] = memref.dim %{{.+}}, %c0
+// CHECK: %[[MANY:.+]] = arith.cmpi sge, %[[ROWS]], %c8
+// CHECK: scf.if %[[MANY]] {
+// CHECK: memref.alloc() : memref<5x16xf32>
+// CHECK: } else {
+// CHECK-NOT: memref.alloc
+// CHECK: vector.load {{.*}} vector<4xf32>
+func.func @dynamic_rows(%x: memref<?x5xf32>, %w: memref<16x5xf32>, %y: memref<?x16xf32>) {
+  linalg.generic {indexing_maps = [#x, #wt, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<?x5xf32>, memref<16x5xf32>) outs(%y : memref<?x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
 // A row times a matrix uses each number of the matrix once: there is no tile.
 // CHECK-LABEL: func.func @row(
 // CHECK-NOT: vector.broadcast

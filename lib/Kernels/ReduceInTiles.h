@@ -14,8 +14,8 @@ namespace ssa_compiler {
 /// a row has in common with the others is loaded once. Each result is added up
 /// in the order of the elements, as by plain loops.
 ///
-/// Returns what is left to do: nothing; the op, if this is no way to compute it;
-/// or the op in a branch that is taken if there are few rows.
+/// Returns what is left to do: nothing; the op, if this is no way to compute
+/// it; or the op in a branch that is taken if there are few rows.
 mlir::linalg::LinalgOp reduceInTiles(mlir::linalg::LinalgOp op,
                                      mlir::RewriterBase &rewriter);
 

@@ -74,7 +74,7 @@ class Ours(Peer):
 
     name = "ours"
     title = "ssa-compiler"
-    settings = "ssa_compiler.compile(model, example), defaults; IREE local-sync: one thread; warm: its cache on disk"
+    settings = "ssa_compiler.compile(model, example), defaults; IREE local-sync: one thread; large products by PyTorch's libraries; warm: its cache on disk"
     modules = ("iree.compiler", "iree.runtime", "torch_mlir.ir", *_LAYERS)
 
     def compile(self, built: Built, args: tuple[Any, ...], device: str) -> Program:

@@ -19,7 +19,8 @@ namespace ssa_compiler {
 mlir::linalg::LinalgOp reduceInTiles(mlir::linalg::LinalgOp op,
                                      mlir::RewriterBase &rewriter);
 
-/// Whether `reduceInTiles` will do so with an op on tensors.
+/// Whether `reduceInTiles` will do so with an op on tensors, without a panel:
+/// weights that lie the other way are transposed by an op of their own yet.
 bool canReduceInTiles(mlir::linalg::LinalgOp op);
 
 } // namespace ssa_compiler

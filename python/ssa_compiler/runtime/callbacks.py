@@ -119,7 +119,7 @@ class CallbackHost:
 
         Args:
             result: what the program expects.
-            keeps_none: whether the operator keeps none of its results, as one of the user's may.
+            keeps_none: whether the operator keeps none of its results. One of the user's may keep some.
         """
         import torch
 

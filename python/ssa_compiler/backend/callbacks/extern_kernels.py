@@ -2,7 +2,8 @@
 
 They use all of PyTorch's threads, and fit sizes that are no multiples of tiles, with which IREE's loops are up to
 twenty times slower. torch.compile leaves the same ops to the same libraries. How many products an op takes is asked of
-PyTorch's own formulas (`torch.utils.flop_counter`), for whatever it is decomposed into: there is no list of ops here.
+PyTorch's own formulas (`torch.utils.flop_counter`), for whatever it is decomposed into; only products of matrices,
+which have limits of their own, are named here.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _NARROW = 16
 
 _LEAST_OF_MATRICES = 1 << 25, 1 << 22
 _FITS_CACHE = 1 << 18
-"""How many elements a matrix has at most that does."""
+"""How many elements a matrix has at most that does; the same as in `--form-kernels`."""
 
 _LEAST_REUSE, _LEAST_REUSE_OF_MATRICES = 8, 64
 """How often an element of the largest tensor is used. With less, as in the product of a row and a matrix, memory

@@ -116,3 +116,26 @@ def test_threads_of_the_libraries_decide_where_memory_would(rows: str, threads: 
     with new_context(ir, *DIALECTS):
         module = ir.Module.parse(LINEAR.format(rows=rows))
         assert len(find_extern_kernels(module, threads)) == expected
+
+
+CONVOLUTION = """
+func.func @main(%x: !torch.vtensor<[1,32,{size},{size}],f32>, %w: !torch.vtensor<[32,32,1,1],f32>) -> !torch.vtensor<[1,32,{size},{size}],f32> {{
+  %none = torch.constant.none
+  %c0 = torch.constant.int 0
+  %c1 = torch.constant.int 1
+  %ones = torch.prim.ListConstruct %c1, %c1 : (!torch.int, !torch.int) -> !torch.list<int>
+  %zeros = torch.prim.ListConstruct %c0, %c0 : (!torch.int, !torch.int) -> !torch.list<int>
+  %0 = torch.aten.conv2d %x, %w, %none, %ones, %zeros, %ones, %c1 : !torch.vtensor<[1,32,{size},{size}],f32>, !torch.vtensor<[32,32,1,1],f32>, !torch.none, !torch.list<int>, !torch.list<int>, !torch.list<int>, !torch.int -> !torch.vtensor<[1,32,{size},{size}],f32>
+  return %0 : !torch.vtensor<[1,32,{size},{size}],f32>
+}}
+"""  # one op is one line
+
+
+@pytest.mark.parametrize(
+    ("size", "threads", "expected"), [(120, 1, 0), (128, 1, 1), (60, 4, 0), (64, 4, 1), (64, 3, 0)]
+)
+def test_convolutions_have_limits_of_their_own(size: int, threads: int, expected: int) -> None:
+    """A window of one element: a product of 32 channels for each of 32 results of each of size x size places."""
+    with new_context(ir, *DIALECTS):
+        module = ir.Module.parse(CONVOLUTION.format(size=size))
+        assert len(find_extern_kernels(module, threads)) == expected

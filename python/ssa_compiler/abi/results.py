@@ -142,11 +142,18 @@ class OutputDict:
 
 @dataclass(frozen=True)
 class OutputColumns:
-    """A list of tuples whose length is dynamic: a list for each place in the tuples; names as of `OutputTuple`."""
+    """A list of tuples or objects whose length is dynamic.
+
+    Attributes:
+        columns: a list for each place in the tuples, or for each attribute.
+        fields, type_name: names as of `OutputTuple`.
+        element: what each of the objects is, whose results are what the columns have in its place; None for tuples.
+    """
 
     columns: tuple[OutputSpec, ...]
     fields: tuple[str, ...] = ()
     type_name: str = ""
+    element: OutputSpec | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -294,6 +301,8 @@ class ResultBuilder:
             return [part.clone() if spec.of_tensors else part.tolist() for part in parts]
         if isinstance(spec, OutputColumns):
             rows = zip(*map(self.build, spec.columns), strict=True)
+            if spec.element is not None:
+                return [ResultBuilder(row).build(spec.element) for row in rows]
             return [_tuple(OutputTuple((), spec.fields, spec.type_name), row) for row in rows]
         if isinstance(spec, OutputPairs):
             return self._dict(spec, dict(zip(self.build(spec.keys), self.build(spec.elements), strict=True)))

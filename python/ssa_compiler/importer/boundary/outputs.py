@@ -72,6 +72,7 @@ class Outputs:
         self.leaves: dict[int, tuple[TensorValue, OutputLeaf]] = {}
         self._renewed: dict[int, OutputLeaf] = {}
         self._copied: list[Site] = []
+        self._listed: list[Site] = []
         self._specs: dict[Site, OutputSpec] = {}
 
     def output(self, value: Value) -> OutputSpec:
@@ -147,6 +148,7 @@ class Outputs:
     def _container(self, value: DictRef | ListRef) -> OutputSpec:
         """A list, dict or object, which has one spec however many places of the result it is in."""
         containers = self._containers
+        self._check_objects(value.cell)
         if value.cell not in self._state.heap.forms:
             self._check_identity(value, value.cell in self._state.heap.copied)
         if value.cell in self._state.heap.caller_owned:
@@ -176,6 +178,10 @@ class Outputs:
                 lists = tuple(map(self.output, (buffer, *bounds)))
                 return OutputParts(lists, of_tensors=form.numbers is None)
             columns = tuple(map(self.output, self._state.heap.contents[value.cell]))
+            if form.objects:
+                parts = tuple((name, OutputLeaf(place, torch.Tensor)) for place, name in enumerate(form.fields))
+                element = self._object(ObjectRef((), form.type_name), parts)
+                return OutputColumns(columns, element=element)
             return OutputColumns(columns, form.fields, form.type_name)
         if containers.is_growing(value):
             if containers.classes.is_tuple(value):
@@ -183,6 +189,17 @@ class Outputs:
             return self.rows(self._state.heap.contents[value.cell][0])
         elements = tuple(self.output(element) for element in containers.elements(value))
         return containers.classes.described(value, elements)
+
+    def _check_objects(self, cell: Site) -> None:
+        """Reject objects that may be one in eager in two places of the result, and copies here."""
+        if (shared := self._state.heap.shared.get(cell)) is None:
+            return
+        self._listed.append(cell)
+        if any(each in shared for each in self._listed):
+            raise self._state.unsupported(
+                "an object that may be in two places of the result, of which one is in a list of dynamic length; return "
+                "a copy of it"
+            )
 
     def _check_identity(self, value: DictRef | ListRef, is_copied: bool) -> None:
         """Reject lists that are one in eager in two places of the result, and copies here."""

@@ -20,7 +20,7 @@ from ..torchscript.models import OpenedModel, has_own_functions
 from ..values.argument_sizes import ArgumentSizes, MakeStatic
 from ..values.diagnostics import OtherForm, Unjoinable
 from ..values.dynamic_shapes import SizeRequest, requested_sizes
-from ..values.plan import AnotherPlan, Budget, Form, ImportPlan, with_form
+from ..values.plan import AnotherPlan, Budget, Form, ImportPlan, with_forms
 from ..values.state import State
 from .examples import bind_examples
 from .single_import import ProgramImport
@@ -223,24 +223,33 @@ class _Importer:
             self._forms[decided] = self.plan.forms
             state = State(self.plan, ArgumentSizes(self.requests, self.plan.static), run)
             try:
-                return ProgramImport(self.opened, state).run(*self.examples), None
+                program = ProgramImport(self.opened, state).run(*self.examples)
+                self._forms[decided] = state.plan.forms
+                return program, None
             except AnotherPlan as another:
-                self._has_opaque_ops |= state.has_opaque_ops
+                self._take(state)
+                joins &= state.joins
                 if isinstance(another, MakeStatic) and (error := self._has_to_be_dynamic(another)) is not None:
                     return None, error
                 self.plan = another.change(self.plan)
             except (UnsupportedOpError, UnsupportedProgramError) as rejection:
-                self._has_opaque_ops |= state.has_opaque_ops
+                self._take(state)
+                joins &= state.joins
                 plain = rejection.plain() if isinstance(rejection, Unjoinable) else rejection
-                if isinstance(plain, OtherForm) and plain.form not in self.plan.forms:
+                if isinstance(plain, OtherForm) and not self.plan.forms.issuperset(plain.forms):
                     joins &= not isinstance(rejection, Unjoinable)
-                    self.plan = replace(self.plan, forms=with_form(self.plan.forms, plain.form))
+                    self.plan = replace(self.plan, forms=with_forms(self.plan.forms, plain.forms))
                     continue
                 if state.kept_loops:
                     self.plan = replace(self.plan, unrolls=True)
                     continue
                 self.scalars = state.scalars
                 return None, rejection if joins or isinstance(rejection, Unjoinable) else Unjoinable(rejection)
+
+    def _take(self, state: State) -> None:
+        """Take what an import found that did not come to its end."""
+        self._has_opaque_ops |= state.has_opaque_ops
+        self.plan = replace(self.plan, forms=state.plan.forms, retries=state.plan.retries)
 
     def _has_to_be_dynamic(self, found: MakeStatic) -> UnsupportedProgramError | None:
         """Return the error for a size that the program needs to be static, and the user wants to be dynamic."""

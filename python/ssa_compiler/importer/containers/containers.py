@@ -12,7 +12,6 @@ from ..values.diagnostics import ProgramRaises
 from ..values.dict_items import Items
 from ..values.dynamic_list_value import LengthChanges, is_growing, is_scalar
 from ..values.heap import DYNAMIC
-from ..values.plan import form_key
 from ..values.state import State
 from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, Site, TensorValue, TupleValue, Value
 from .chosen_elements import ChosenElements
@@ -53,7 +52,6 @@ class Containers:
         self.growing = growing
         self.dicts, self.dynamic_dicts = Dicts(state, self), DynamicDicts(state, self, growing)
         self.tuple_lists, self.ragged_lists = TupleLists(state, self), RaggedLists(state, self, growing)
-        self._forms = {form.cell: form for form in state.plan.forms}
         self.classes = ListClasses(state)
         self.values = ListValues(state, growing.scalars, growing.choose, self.elements, self.classes)
         self.equal_views = EqualViews(state, growing.tensors, growing.scalars)
@@ -62,9 +60,10 @@ class Containers:
     def new_list(self, elements: Sequence[Value]) -> ListRef:
         """Make a list."""
         cell = self._new_cell()
-        form = self._forms.get(form_key(cell))
+        form = self.state.form(cell)
         if form is not None and (form.columns or form.parts):
-            elements = self.ragged_lists.new(form, elements) if form.parts else self.tuple_lists.new(form, elements)
+            with self.state.at(("form", cell[-1])):  # the lists in it are the same ones, whatever forms these have
+                elements = self.ragged_lists.new(form, elements) if form.parts else self.tuple_lists.new(cell, form, elements)
             self.state.heap.forms[cell] = form
         self.state.heap.contents[cell] = tuple(elements)
         return ListRef(cell)
@@ -73,6 +72,7 @@ class Containers:
         """Return the cell of a list or dict that is made here; in an earlier pass over a loop it was another one."""
         cell = self.state.site()
         self.state.heap.frozen.discard(cell)
+        self.state.heap.shared.pop(cell, None)
         self.state.heap.copied.pop(cell, None)
         self.state.heap.origins.pop(cell, None)
         self.state.heap.tuples.pop(cell, None)
@@ -83,7 +83,7 @@ class Containers:
         """Make a dict; a later equal key wins."""
         cell = self._new_cell()
         items = dict(zip(keys, elements))
-        if (form := self._forms.get(form_key(cell))) is not None:
+        if (form := self.state.form(cell)) is not None:
             made = self.dynamic_dicts.new(form, tuple(items), tuple(items.values()))
             self.state.heap.contents[cell] = Items(made, DYNAMIC)
             return DictRef(cell)

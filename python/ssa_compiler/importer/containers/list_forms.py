@@ -4,19 +4,21 @@ different lengths.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import torch
 
 from ..values.diagnostics import OtherForm
+from ..values.dict_items import Items
 from ..values.dynamic_list_value import SCALAR_DTYPES, DynamicListValue
 from ..values.plan import Form
 from ..values.state import State
 from ..values.symbols import expr_of
-from ..values.values import ListRef, ScalarValue, Site, TensorValue, TupleValue, Value
+from ..values.values import DictRef, ListRef, ObjectRef, ScalarValue, Site, TensorValue, TupleValue, Value
 
-__all__ = ["DIFFERENT_LENGTHS", "ListContainers", "in_columns", "in_parts", "is_own"]
+__all__ = ["DIFFERENT_LENGTHS", "FormsNeeded", "ListContainers", "in_columns", "in_parts", "is_own"]
 
 DIFFERENT_LENGTHS = (
     "a list whose length depends on run-time values, of tensors of different lengths; concatenate them in the loop, and "
@@ -33,23 +35,63 @@ class ListContainers(Protocol):
     def is_growing(self, value: Value) -> bool: ...
     def elements(self, value: Value) -> tuple[Value, ...]: ...
     def new_list(self, elements: Sequence[Value]) -> ListRef: ...
+    def new_dict(self, keys: Sequence[Any], elements: Sequence[Value]) -> DictRef: ...
     def store(self, value: Any, elements: Sequence[Value], op: str) -> None: ...
     def call(self, name: str, args: Sequence[Value]) -> list[Value]: ...
 
 
-def in_columns(state: State, cell: Site, elements: Sequence[Value]) -> None:
-    """Reject a list of dynamic length that has tuples in it so that it is made in columns, if it can be.
+class FormsNeeded:
+    """Several lists that have to be made in another form, so that all are told at once."""
 
+    def __init__(self) -> None:
+        self._found: list[OtherForm] = []
+
+    @contextmanager
+    def next(self) -> Iterator[None]:
+        """Keep what one list is rejected for."""
+        try:
+            yield
+        except OtherForm as rejection:
+            self._found.append(rejection)
+
+    def check(self) -> None:
+        """Reject all of them, with the message of the first one.
+
+        Raises:
+            OtherForm: there are any.
+        """
+        if self._found:
+            self._found[0].forms = tuple(rejection.form for rejection in self._found)
+            raise self._found[0]
+
+
+def in_columns(state: State, cell: Site, elements: Sequence[Value], heap: Heap) -> None:
+    """Reject a list of dynamic length that has tuples or objects in it so that it is made in columns, if it can be.
+
+    Args:
+        state: the interpretation.
+        cell: the list.
+        elements: what it may hold.
+        heap: the contents of lists and objects.
     Raises:
         OtherForm: it can.
     """
-    first = next((element for element in elements if isinstance(element, TupleValue)), None)
-    if first is None or not first.elements or not is_own(state, cell):
+    first = next((element for element in elements if isinstance(element, (TupleValue, ObjectRef))), None)
+    if first is None or not is_own(state, cell):
+        return
+    if isinstance(first, ObjectRef):
+        contents = heap.get(first.cell)
+        if not isinstance(contents, Items) or contents.later or not contents.keys:
+            return
+        form = Form(cell, len(contents.keys), tuple(map(str, contents.keys)), first.type_name, objects=True)
+    elif first.elements:
+        form = Form(cell, len(first.elements), first.fields, first.type_name)
+    else:
         return
     text = (
-        "unsupported: a list of tuples whose length depends on run-time values; write the parts into lists of their own"
+        f"unsupported: a list of {'objects' if form.objects else 'tuples'} whose length depends on run-time values; "
+        "write the parts into lists of their own"
     )
-    form = Form(cell, len(first.elements), first.fields, first.type_name)
     raise OtherForm(text, state.locations.user(), form)
 
 

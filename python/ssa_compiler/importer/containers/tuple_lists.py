@@ -1,6 +1,6 @@
-"""Lists of tuples whose length is dynamic: one list for each place in the tuples, side by side.
+"""Lists of tuples or objects whose length is dynamic: one list for each place in the tuples, side by side.
 
-A list of tuples is a plain one until its length turns out to be dynamic; then the program is imported again with that
+A list of tuples or objects is a plain one until its length turns out to be dynamic; then the program is imported again with that
 list in columns (`Form`). A column is a list as any, of a length that is dynamic or not (`dynamic_lists.py`).
 """
 
@@ -11,8 +11,9 @@ from typing import Any
 
 from ..values.plan import Form
 from ..values.state import State
-from ..values.values import ListRef, TupleValue, Value
+from ..values.values import ListRef, Site, TupleValue, Value
 from .list_forms import ListContainers
+from .listed_objects import ListedObjects
 
 __all__ = ["TupleLists"]
 
@@ -22,17 +23,20 @@ class TupleLists:
 
     def __init__(self, state: State, containers: ListContainers) -> None:
         self.state, self.containers = state, containers
+        self.objects = ListedObjects(state, containers)
 
-    def new(self, form: Form, elements: Sequence[Value]) -> tuple[Value, ...]:
+    def new(self, cell: Site, form: Form, elements: Sequence[Value]) -> tuple[Value, ...]:
         """Make the columns."""
-        return tuple(map(self.containers.new_list, self.split(form, elements)))
+        return tuple(map(self.containers.new_list, self._split(cell, form, elements)))
 
-    def split(self, form: Form, elements: Sequence[Value]) -> list[list[Value]]:
-        """Return the elements of each column.
+    def _split(self, cell: Site, form: Form, elements: Sequence[Value]) -> list[list[Value]]:
+        """Return the elements of each column, which a list gets.
 
         Raises:
-            UnsupportedProgramError: some elements are no tuples known at import.
+            UnsupportedProgramError: some elements are no tuples, or no objects of the class, known at import.
         """
+        if form.objects:
+            return self.objects.split(cell, form, elements)
         if not all(isinstance(element, TupleValue) for element in elements):
             raise self.state.unsupported(
                 "a list of dynamic length with tuples that may be None; keep a flag in the tuple"
@@ -41,7 +45,7 @@ class TupleLists:
 
     def stored(self, target: Any, elements: Sequence[Value], op: str) -> None:
         """Give a list other elements."""
-        for column, parts in zip(self.columns(target), self.split(self.form(target), elements)):
+        for column, parts in zip(self.columns(target), self._split(target.cell, self.form(target), elements)):
             self.containers.store(column, parts, op)
 
     def form(self, target: Any) -> Form:
@@ -63,7 +67,7 @@ class TupleLists:
         """Return the tuples in a list whose length is known."""
         form = self.form(target)
         rows = zip(*map(self.containers.elements, self.columns(target)), strict=True)
-        return tuple(TupleValue(row, form.fields, form.type_name) for row in rows)
+        return tuple(self._element(target, form, row) for row in rows)
 
     def method(self, name: str) -> Callable[..., Value | None] | None:
         """Return what implements an op; None if nothing does."""
@@ -76,11 +80,17 @@ class TupleLists:
         ]
 
     def _row(self, target: Any, found: Sequence[Value]) -> Value:
-        form = self.form(target)
-        return TupleValue(tuple(found), form.fields, form.type_name)
+        return self._element(target, self.form(target), found)
+
+    def _element(self, target: Any, form: Form, parts: Sequence[Value]) -> Value:
+        if form.objects:
+            return self.objects.element(target, form, parts)
+        return TupleValue(tuple(parts), form.fields, form.type_name)
 
     def _made(self, target: Any, columns: Sequence[Value]) -> Value:
         cell = self.state.site()
+        if self.form(target).objects:
+            self.objects.share(target.cell, cell)
         self.state.heap.contents[cell], self.state.heap.forms[cell] = tuple(columns), self.form(target)
         return ListRef(cell)
 
@@ -91,7 +101,7 @@ class TupleLists:
         return self._row(target, self._each(target, "__getitem__", index))
 
     def _append(self, target: Any, element: Value) -> Value:
-        for column, (part,) in zip(self.columns(target), self.split(self.form(target), [element])):
+        for column, (part,) in zip(self.columns(target), self._split(target.cell, self.form(target), [element])):
             self.containers.call("aten::append", [column, part])
         return target
 
@@ -111,17 +121,20 @@ class TupleLists:
     def _columns_of(self, target: Any, other: Any) -> Sequence[ListRef]:
         """The columns of a list that this one gets the elements of."""
         form, own = self.state.heap.forms.get(getattr(other, "cell", ())), self.form(target)
-        if form is not None and form.columns == own.columns and form.type_name == own.type_name:
+        if form is not None and (form.fields, form.type_name, form.columns) == (own.fields, own.type_name, own.columns):
+            if own.objects:
+                self.objects.share(target.cell, other.cell)
             return self.columns(other)
-        return [self.containers.new_list(each) for each in self.split(own, self.containers.elements(other))]
+        parts = self._split(target.cell, own, self.containers.elements(other))
+        return [self.containers.new_list(each) for each in parts]
 
     def _set_item(self, target: Any, index: Value, element: Value) -> Value:
-        for column, (part,) in zip(self.columns(target), self.split(self.form(target), [element])):
+        for column, (part,) in zip(self.columns(target), self._split(target.cell, self.form(target), [element])):
             self.containers.call("aten::_set_item", [column, index, part])
         return target
 
     def _insert(self, target: Any, index: Value, element: Value) -> None:
-        for column, (part,) in zip(self.columns(target), self.split(self.form(target), [element])):
+        for column, (part,) in zip(self.columns(target), self._split(target.cell, self.form(target), [element])):
             self.containers.call("aten::insert", [column, index, part])
 
     def _pop(self, target: Any, *index: Value) -> Value:

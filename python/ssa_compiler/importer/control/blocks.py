@@ -15,6 +15,7 @@ from ..values.diagnostics import Unjoinable
 from ..values.modules import Modules
 from ..values.state import State
 from ..values.values import NONE, ConstValue, Value
+from .form_retries import with_needed_forms
 from .if_and_loop import Control
 
 __all__ = ["Blocks"]
@@ -191,7 +192,8 @@ class Blocks:
         self.state.locations.enter_call()
         try:
             self._check_call(name, graph, arguments)
-            return self.run_graph(name, graph, arguments)
+            run = partial(self.run_graph, name, graph, arguments)
+            return with_needed_forms(self.state, self.control.growing.capacity, run)
         finally:
             self.state.locations.leave_call()
 

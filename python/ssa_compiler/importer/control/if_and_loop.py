@@ -9,7 +9,7 @@ its head (`join`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy
@@ -18,7 +18,7 @@ from torch_mlir import ir
 from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
 from ..containers.dynamic_lists import DynamicLists
 from ..containers.later_keys import Visit
-from ..containers.list_forms import in_columns, in_parts
+from ..containers.list_forms import FormsNeeded, in_columns, in_parts
 from ..tensors.scalar_ops import ScalarOps
 from ..values.diagnostics import OtherForm, ProgramRaises, Unjoinable
 from ..values.dict_items import contents_of, value_of
@@ -207,12 +207,16 @@ class Control:
         fact = expr_of(condition.sym)
         for branch, known in ((first, fact), (second, sympy.Not(fact))):
             branch.heap |= {cell: refined_contents(branch.heap[cell], known) for cell in changed}
+        forms = FormsNeeded()
         for cell in changed:
             either = [*first.heap[cell], *second.heap[cell]]
-            if len(first.heap[cell]) != len(second.heap[cell]):
-                in_columns(state, cell, either)
-            if len(first.heap[cell]) != len(second.heap[cell]) or is_growing(either[:1]) or is_growing(either[-1:]):
-                in_parts(state, cell, either, {**first.heap, **second.heap})
+            both = {**first.heap, **second.heap}
+            with forms.next():
+                if len(first.heap[cell]) != len(second.heap[cell]):
+                    in_columns(state, cell, either, both)
+                if len(first.heap[cell]) != len(second.heap[cell]) or is_growing(either[:1]) or is_growing(either[-1:]):
+                    in_parts(state, cell, either, both)
+        forms.check()
         values_first = [*first.outputs, *(value_of(first.heap[cell]) for cell in changed)]
         values_second = [*second.outputs, *(value_of(second.heap[cell]) for cell in changed)]
         for branch, values in ((first, values_first), (second, values_second)):
@@ -363,7 +367,9 @@ class Control:
         for _ in range(_MOST_PASSES + _PASSES_FOR_EACH * len(initial)):  # what changes may go from one to the next
             again = LoopPass(parts, site, trips, list(initial), before, head, cells, contents, written, lists, plain)
             again.run(body)
-            if again.settled():
+            wrong = self.state.ranges.withdraw(self.state.storages.written, (*site, "body"))
+            self.state.plan = replace(self.state.plan, retries=self.state.plan.retries | wrong)
+            if again.settled() and not wrong:
                 self._heads[site], self._written[site] = again.head, again.written
                 return again.finish()
             head, cells, contents, written = again.widened()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..containers.dynamic_lists import DynamicLists
-from ..containers.list_forms import in_columns, in_parts
+from ..containers.list_forms import FormsNeeded, in_columns, in_parts
 from ..values.dynamic_list_value import LengthChanges, is_growing
 from ..values.state import State
 from ..values.values import ConstValue, ScalarValue, Site, Value
@@ -81,14 +81,15 @@ class LoopLists:
         Raises:
             LengthChanges: a list cannot be a buffer, or the loop is better written out.
         """
-        changed = set()
+        changed, forms = set(), FormsNeeded()
         for cell in before:
             if cell in self.state.heap.keys or _same(before[cell], end[cell]):
                 continue
             if is_growing(before[cell]) or is_growing(end[cell]) or len(before[cell]) != len(end[cell]):
-                with self.state.at(("capacity", cell)):
+                with self.state.at(("capacity", cell)), forms.next():
                     if self._enter_one(cell, before, end, added.get(cell, 0)):
                         changed.add(cell)
+        forms.check()
         return changed
 
     def _enter_one(self, cell: Site, before: Heap, end_heap: Heap, added: float) -> bool:
@@ -106,7 +107,7 @@ class LoopLists:
         if not plain and had is not None and had >= added:
             return False
         original = self._original.setdefault(cell, before[cell])
-        in_columns(self.state, cell, [*original, *end])
+        in_columns(self.state, cell, [*original, *end], lists)
         in_parts(self.state, cell, [*original, *end], lists)
         before[cell] = (self.growing.entered(original, end, self._more(added) if bounded else None),)
         if bounded:

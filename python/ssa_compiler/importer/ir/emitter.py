@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import sympy
@@ -262,6 +263,17 @@ class Emitter:
     def define(self, symbol: sympy.Symbol, make: Callable[[], Any]) -> None:
         """Say how the SSA value of `symbol` is made; it is made when it is first needed, in the scope that needs it."""
         self.scope.symbols[symbol] = make
+
+    def define_size(self, symbol: sympy.Symbol, expr: sympy.Expr) -> None:
+        """Say that a size that is checked not to be negative is the value of an expression.
+
+        It is defined wherever the expression is, also in front of a loop that makes tensors of that size. It was not
+        checked there, so it is taken for 0 if it is negative.
+        """
+        scope = self.scope
+        while scope.parent is not None and all(scope.parent.definition(each) for each in expr.free_symbols):
+            scope = scope.parent
+        scope.symbols[symbol] = partial(self.expression, expr if scope is self.scope else sympy.Max(0, expr))
 
     def visible(self, expr: Any) -> bool:
         """Whether every symbol of the expression can be computed in the current scope."""

@@ -179,12 +179,12 @@ class OpPrograms:
     def _trusted(self) -> Iterator[None]:
         """Check no indices and dtypes: those of the program are right."""
         state = self._tensors.state
-        before = state.plan, state.in_library
+        checks, inside = state.plan.index_checks, state.in_library
         state.plan, state.in_library = replace(state.plan, index_checks=False), True
         try:
             yield
         finally:
-            state.plan, state.in_library = before
+            state.plan, state.in_library = replace(state.plan, index_checks=checks), inside
 
 
 _OWN_ORDER = frozenset(

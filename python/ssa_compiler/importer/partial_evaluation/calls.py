@@ -409,6 +409,9 @@ class Calls:
 
     def _foreign(self, node: ast.Call, thing: Any, callee: Result) -> Result:
         """Call a function of PyTorch's or of another library."""
+        if thing is torch.nonzero and len(node.args) == 1 and node.keywords:  # TorchScript has the method's words only
+            function = ast.copy_location(ast.Attribute(node.args[0], "nonzero", ast.Load()), node.func)
+            return self._evaluated(ast.copy_location(ast.Call(function, [], node.keywords), node))
         name = str(getattr(thing, "__name__", ""))
         node.func = self.expressions.expression(callee, node.func)
         if self.with_list(node, name, 0):

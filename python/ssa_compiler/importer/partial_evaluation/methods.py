@@ -113,6 +113,12 @@ def _of_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, va
         name = function.attr = "to"
         node.args = [placed(ast.parse(str(dtype), mode="eval").body, node)]
     name = function.attr = _SYNONYMS.get(name, name)
+    if name == "nonzero" and [each.arg for each in node.keywords] == ["as_tuple"]:
+        flag = node.keywords.pop()
+        as_tuple = calls.expressions.evaluate(flag.value).value
+        if not isinstance(as_tuple, Known):
+            raise NotCompiledError("nonzero(as_tuple=...) of what is dynamic")
+        name = function.attr = "nonzero_numpy" if as_tuple.object else name
     if name == "squeeze" and (made := squeezed(calls, node, function.value, value)) is not None:
         return made
     if name in ("tolist", "item") and not node.args and value.dtype is not None:
@@ -148,6 +154,8 @@ def _of_tensor(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, va
         return Result(node, Scalar(int))
 
     def method(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if name == "nonzero_numpy":  # a method in TorchScript only
+            return tensor.nonzero(as_tuple=True)
         return getattr(tensor, name)(*args, **kwargs)
 
     if name == "tolist" and value.rank is None:

@@ -100,6 +100,8 @@ def _reason(error: Exception, rejection: str = "") -> str:
     text = str(error).partition("; ")[0].partition("\n")[0]
     if isinstance(error, ScriptError) and text != rejection.partition("; ")[0].partition("\n")[0]:
         return f"Of what partial evaluation, which takes more of Python, makes of it: {text}"
+    if not isinstance(error, (RejectionError, ScriptError)):
+        return f"Partial evaluation, which takes more of Python, fails: {type(error).__name__}: {text}"
     return ""
 
 

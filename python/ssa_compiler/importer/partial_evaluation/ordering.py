@@ -126,16 +126,18 @@ def ordered(calls: CallEvaluator, node: ast.Call) -> Result | None:
         return None
     (items, key), made = found, calls.scope.name()
     sign = "<" if backwards and backwards[0].value else ">"  # type: ignore[attr-defined]
+    order, keys, place = (f"{made}_{part}" for part in ("order", "keys", "j"))
     text = (
-        f"{made} = {items}[:]\n{made}_keys = [key({made}_e) for {made}_e in {items}]\n"
+        f"{order} = [{made}_n for {made}_n in range(0, len({items}))]\n"
+        f"{keys} = [key({made}_e) for {made}_e in {items}]\n"
         f"for {made}_i in range(1, len({items})):\n"
-        f"    {made}_j = {made}_i\n"
-        f"    while {made}_j > 0 and {made}_keys[{made}_j - 1] {sign} {made}_keys[{made}_j]:\n"
-        f"        {made}_x = {made}[{made}_j]\n        {made}[{made}_j] = {made}[{made}_j - 1]\n"
-        f"        {made}[{made}_j - 1] = {made}_x\n"
-        f"        {made}_y = {made}_keys[{made}_j]\n        {made}_keys[{made}_j] = {made}_keys[{made}_j - 1]\n"
-        f"        {made}_keys[{made}_j - 1] = {made}_y\n"
-        f"        {made}_j -= 1"
+        f"    {place} = {made}_i\n"
+        f"    while {place} > 0 and {keys}[{order}[{place} - 1]] {sign} {keys}[{order}[{place}]]:\n"
+        f"        {made}_x = {order}[{place}]\n"
+        f"        {order}[{place}] = {order}[{place} - 1]\n"
+        f"        {order}[{place} - 1] = {made}_x\n"
+        f"        {place} -= 1\n"
+        f"{made} = [{items}[{made}_k] for {made}_k in {order}]"
     )
     return _written(calls, text, key, made, node)
 

@@ -131,9 +131,11 @@ class Samples:
                         return _listed(make(function, given, kwargs), name)
                 except Exception:  # noqa: BLE001 - whatever a function raises for samples, which are no arguments of the user's
                     continue
-        found, vague = schema_results(name), self._vague(function, args, kwargs)
-        knows_more = isinstance(vague, (TensorValue, TupleValue)) and type(vague) is type(found)
-        known = _listed(vague, name) if isinstance(found, Unknown) or knows_more else found
+        found, vague = schema_results(name), _listed(self._vague(function, args, kwargs), name)
+        if isinstance(vague, ListValue) and any(value.rank is None for value in tensors_in(args)):
+            vague = dataclasses.replace(vague, length=None)
+        knows_more = isinstance(vague, (TensorValue, TupleValue, ListValue)) and type(vague) is type(found)
+        known = vague if isinstance(found, Unknown) or knows_more else found
         known = annotated(function) if isinstance(known, Unknown) else known
         known = self._ranked(known, function, args, kwargs)
         given = (*args[1:], *kwargs.values())
@@ -152,8 +154,8 @@ class Samples:
         dtype = kwargs.get("dtype", Known(None))
         if shape is None or not isinstance(dtype, Known):
             return None
+        made = torch.tensor([kind() for kind in kinds], dtype=dtype.object)
         with self._mode:
-            made = torch.tensor([kind() for kind in kinds], dtype=dtype.object)
             return TensorValue(made.dtype, len(shape), torch.empty(shape, dtype=made.dtype))
 
     def _ranked(

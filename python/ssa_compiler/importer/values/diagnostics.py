@@ -30,11 +30,13 @@ class OtherForm(UnsupportedProgramError):
 
     Attributes:
         form: that form.
+        forms: all that are known to be needed, that one first.
     """
 
     def __init__(self, text: str, location: SourceLocation | None, form: Form) -> None:
         super().__init__(text, location=location)
         self.form = form
+        self.forms: tuple[Form, ...] = (form,)
 
 
 class Unjoinable(UnsupportedProgramError):

@@ -97,7 +97,8 @@ class Heap:
         origins: lists of numbers that are elements of lists in parts.
         lost: lists in parts whose elements may have names of which it is not known which element they are.
         numbers: what numbers say which of several containers one is, by cell.
-        frozen: cells whose identity was lost at a join; changing them is rejected.
+        shared: for objects in lists of dynamic length, and such lists, those that may have an object in common with them.
+        frozen: cells whose identity was lost at a join, or in a list of dynamic length; changing them is rejected.
         unshared: cells of which the value that a join makes is the one name left.
         joined: for a cell that a join has made and that is no copy, those that it is.
         object_number: which object a value is: the number of an argument of `@main`, `ANOTHER` for any other.
@@ -118,6 +119,7 @@ class Heap:
         self.origins: dict[Site, Origin] = {}
         self.lost: set[Site] = set()
         self.numbers: dict[Site, int] = {}
+        self.shared: dict[Site, set[Site]] = {}
         self.frozen: set[Site] = set()
         self.unshared: set[Site] = set()
         self.joined: dict[Site, tuple[Site, ...]] = {}

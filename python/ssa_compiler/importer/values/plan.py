@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["REFERENCES", "SHARED", "UNROLLED", "AnotherPlan", "Form", "ImportPlan", "form_key", "with_form"]
+__all__ = ["REFERENCES", "SHARED", "UNROLLED", "AnotherPlan", "Form", "ImportPlan", "form_key", "with_forms"]
 
 UNROLLED = "unrolled"
 """`(UNROLLED, n)` stands in the path of a place for iteration n of a loop that is written out."""
@@ -25,9 +25,10 @@ class Form:
 
     Attributes:
         cell: the list or dict, for all iterations of a loop that is written out.
-        columns: how many lists a list of tuples is; 0 for a dict, which is a list of keys and one of elements.
-        fields: the names in the tuples, if these are named ones.
+        columns: how many lists a list of tuples or objects is; 0 for a dict, which is a list of keys and one of elements.
+        fields: the names in the tuples, if these are named ones; the attributes of objects.
         type_name: their class.
+        objects: whether the elements are objects.
         parts: whether a list of tensors is one of their rows, with the place and the number of those of each.
         numbers: what the elements are lists of, if they are no tensors: int, float or bool.
         written: whether these lists are changed, so that it has to be known which they are.
@@ -40,6 +41,7 @@ class Form:
     parts: bool = False
     numbers: type | None = None
     written: bool = False
+    objects: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cell", form_key(self.cell))
@@ -104,9 +106,11 @@ class ImportPlan:
     budget: Budget | None = field(default=None, compare=False)
 
 
-def with_form(forms: frozenset[Form], form: Form) -> frozenset[Form]:
-    """Return the decisions with another one, which may say more of a list than an earlier one."""
-    return (forms - {replace(form, written=False)}) | {form}
+def with_forms(forms: frozenset[Form], others: Iterable[Form]) -> frozenset[Form]:
+    """Return the decisions with other ones, which may say more of a list than earlier ones."""
+    for form in others:
+        forms = (forms - {replace(form, written=False)}) | {form}
+    return forms
 
 
 class AnotherPlan(Exception):

@@ -16,7 +16,7 @@ from ..ir.locations import Locations
 from .argument_sizes import ArgumentSizes
 from .diagnostics import Diagnostics, ProgramRaises
 from .heap import Heap
-from .plan import ImportPlan
+from .plan import Form, ImportPlan, form_key
 from .storages import Storages
 from .stride_provenance import Layouts
 from .symbols import Symbols, expr_of
@@ -56,6 +56,7 @@ class State(Diagnostics):
         outside: for each region that the code at hand is in, the cells that were there when it was entered.
         has_opaque_ops: whether an op decides by dynamic scalars, which `ImportPlan.opaque` would leave to PyTorch.
         kept_loops: the loops that are too large to be written out, so that the lists that they build are buffers.
+        joins: whether no branches were found that can only be joined if lists have another form.
 
     Args:
         plan: the decisions.
@@ -83,6 +84,8 @@ class State(Diagnostics):
         self.identities: dict[tuple[int, int], bool] = {}
         self.scalars: list[str] = []
         self.kept_loops: set[Site] = set()
+        self.joins = True
+        self._forms: tuple[frozenset[Form] | None, dict[Any, Form]] = (None, {})
         self.has_opaque_ops = False
         self.ints: dict[Any, tuple[int, int]] = {}
         self.sizes_given: dict[int, str] = {}
@@ -125,6 +128,22 @@ class State(Diagnostics):
         """Return a new site at the current place; the same in every pass over the same code."""
         self._counters[-1] += 1
         return (*self._path, self._counters[-1])
+
+    def checkpoint(self) -> Callable[[], None]:
+        """Return what takes back that code was imported from here on, but for the ops of the current block."""
+        contents, frames, counter = dict(self.heap.contents), list(self.locations.frames), self._counters[-1]
+
+        def take_back() -> None:
+            self.heap.contents, self._counters[-1] = dict(contents), counter
+            self.locations.frames[:] = frames
+
+        return take_back
+
+    def form(self, cell: Site) -> Form | None:
+        """Return the form that a list or dict is made in, None for the plain one."""
+        if self._forms[0] is not self.plan.forms:
+            self._forms = self.plan.forms, {form.cell: form for form in self.plan.forms}
+        return self._forms[1].get(form_key(cell))
 
     # Errors.
 
@@ -304,7 +323,7 @@ class State(Diagnostics):
                 found[expr] = symbol
                 self.sizes.derive(symbol, expr)
                 if self.emitter.scope.definition(symbol) is None:
-                    self.emitter.define(symbol, partial(self.emitter.expression, expr))
+                    self.emitter.define_size(symbol, expr)
         if not found:
             return fake
 

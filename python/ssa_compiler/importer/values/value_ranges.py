@@ -5,8 +5,8 @@ A fact belongs to the place that makes a tensor (its storage). It is an interval
 these other storages hold". Bounds may be symbolic: positions along a dimension of dynamic size n are in [0, n - 1]. The
 symbol may mean another number in the next iteration of a loop, so such a bound counts for tensors of the same iteration
 only. Facts only grow while a loop body is imported again, and what was concluded from them is checked once more at the
-end, when every write is known: `Ranges.failed` names the conclusions that do not hold, and the import starts again
-without them.
+end of each import of a body, and at the end of the program, when every write is known: the body, or the program, is
+imported again without the conclusions that do not hold.
 """
 
 from __future__ import annotations
@@ -254,6 +254,20 @@ class Ranges:
         return {
             key for key, storages, column, wanted in self._used if not self._holds(storages, column, wanted, written)
         }
+
+    def withdraw(self, written: set[Site], place: Site) -> set[Any]:
+        """Forget the conclusions of a part of the program that do not hold by now, and return their keys.
+
+        Facts only grow, so they will not hold at the end of the program either.
+
+        Args:
+            written: the storages that were written so far.
+            place: the part; the last entry of each key is a place.
+        """
+        inside = [entry for entry in self._used if entry[0][-1][: len(place)] == place]
+        wrong = {key for key, storages, column, wanted in inside if not self._holds(storages, column, wanted, written)}
+        self._used = [entry for entry in self._used if entry[0] not in wrong]
+        return wrong
 
     def _holds(self, storages: frozenset[Site], column: int | None, wanted: Interval, written: set[Site]) -> bool:
         seen = set()

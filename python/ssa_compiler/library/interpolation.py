@@ -68,10 +68,7 @@ def upsample_linear(
         factor = 0.0
         if scale_factors is not None:
             factor = scale_factors[dim - 2]
-        if output_size is not None:
-            size = output_size[dim - 2]
-        else:
-            size = int(input.size(dim) * factor)
+        size = output_size[dim - 2] if output_size is not None else int(input.size(dim) * factor)
         if size <= 0 or input.size(dim) <= 0:
             raise RuntimeError("Input and output sizes should be greater than 0")
         result = _lines(result, dim, size, align_corners, factor)

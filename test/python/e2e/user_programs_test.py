@@ -201,11 +201,23 @@ def positions(x: Tensor) -> Tensor:
     return rows + columns + torch.nonzero(x, as_tuple=True)[1]
 
 
+def positions_of_each(x, n):  # where partial evaluation finds the types
+    found = []
+    for k in range(n):
+        places = torch.nonzero(x == k, as_tuple=True)
+        rows, columns = (x == k + 1).nonzero(as_tuple=True)
+        if len(rows) == 0:
+            continue
+        found.append((rows.min().item(), columns.tolist()[0], x[places].sum()))
+    return found
+
+
 def test_python_that_torchscript_rejects() -> None:
     whole = torch.arange(12).reshape(4, 3)
     agree(floor_divided, (whole, 3), (-whole, -2))
     agree(distinct, (torch.tensor([1, 1, 2, 5, 5]),), (torch.tensor([3, 1, 3, 3, 5]),))
     agree(positions, (ROWS > 3,), (ROWS > 30,))
+    agree(positions_of_each, (whole % 3, 3), (whole, 2), (whole, 0), (whole, 12))
 
 
 # --- attention where no gradients are recorded ------------------------------------------------------------------------

@@ -89,6 +89,56 @@ def test_what_a_body_surely_changes_needs_no_second_import(
     assert counts[1] - counts[0] == counts[2] - counts[1] == ops, counts
 
 
+COLLECTED = """
+def collected(x: Tensor, n: int, k: int) -> tuple[Tensor, Tensor, Tensor]:
+    parts: list[Tensor] = []
+    others: list[Tensor] = []
+    places: list[Tensor] = []
+    for i in range(n):
+        chosen = x[:, i] > 0.5
+        if bool(chosen.any()):
+            parts.append(x[chosen] * k)
+            others.append(x[chosen] + k)
+            places.append(chosen.nonzero())
+    return torch.cat(parts), torch.cat(others), torch.cat(places)
+"""
+
+
+def test_lists_that_need_another_form_cost_the_call_that_makes_them(
+    tmp_path: Path, evaluations: Callable[[Any], int]
+) -> None:
+    """Not the whole program, which would be imported again for each list of each call."""
+
+    def program(calls: int) -> str:
+        results = ", ".join(f"collected(x, n, {k})" for k in range(calls))
+        lines = [*_IMPORTS, COLLECTED, "def program(x: Tensor, n: int):", f"    return {results}"]
+        return "\n".join(lines)
+
+    counts = [evaluations(load(program(calls), tmp_path, f"calls{calls}")) for calls in (1, 2, 4)]
+    assert counts[2] <= 2.2 * counts[1] <= 5 * counts[0], counts
+
+
+WRITTEN_LATER = """
+def swapped(x: Tensor, n: int):
+    order = torch.arange(4)
+    for i in range(n):
+        y = x[order] * 2
+        order[i % 4] = 3 - i % 4
+    return y
+"""
+
+
+def test_conclusions_that_fail_cost_the_loop_that_draws_them(tmp_path: Path, evaluations: Callable[[Any], int]) -> None:
+    """The indices are in range by construction, until the loop is seen to write them; what is in front of it stays."""
+
+    def program(before: int) -> str:
+        lines = [*_IMPORTS, WRITTEN_LATER, "def program(x: Tensor, n: int):", *["    x = x * 2"] * before]
+        return "\n".join([*lines, "    y = x", "    if n > 1:", "        y = swapped(x, n)", "    return y"])
+
+    counts = [evaluations(load(program(before), tmp_path, f"before{before}")) for before in (0, 10)]
+    assert counts[1] == counts[0] + 10, counts
+
+
 def test_a_forecast_of_many_branches_takes_no_longer(tmp_path: Path, evaluations: Callable[[Any], int]) -> None:
     """Each branch may leave what was before it: there are more paths than could be followed."""
     branches = [line for k in range(40) for line in (f"        if i > {k}:", "            y += x")]

@@ -72,7 +72,7 @@ class Outputs:
         self.leaves: dict[int, tuple[TensorValue, OutputLeaf]] = {}
         self._renewed: dict[int, OutputLeaf] = {}
         self._copied: list[Site] = []
-        self._listed: list[Site] = []
+        self._listed: set[Site] = set()
         self._specs: dict[Site, OutputSpec] = {}
 
     def output(self, value: Value) -> OutputSpec:
@@ -179,8 +179,8 @@ class Outputs:
                 return OutputParts(lists, of_tensors=form.numbers is None)
             columns = tuple(map(self.output, self._state.heap.contents[value.cell]))
             if form.objects:
-                parts = tuple((name, OutputLeaf(place, torch.Tensor)) for place, name in enumerate(form.fields))
-                element = self._object(ObjectRef((), form.type_name), parts)
+                attributes = tuple((name, OutputLeaf(place, torch.Tensor)) for place, name in enumerate(form.fields))
+                element = self._object(ObjectRef((), form.type_name), attributes)
                 return OutputColumns(columns, element=element)
             return OutputColumns(columns, form.fields, form.type_name)
         if containers.is_growing(value):
@@ -192,18 +192,18 @@ class Outputs:
 
     def _check_objects(self, cell: Site) -> None:
         """Reject objects that may be one in eager in two places of the result, and copies here."""
-        if (shared := self._state.heap.shared.get(cell)) is None:
-            return
-        self._listed.append(cell)
-        if any(each in shared for each in self._listed):
+        heap = self._state.heap
+        shared = heap.sharing(cell) if cell in heap.shared else set()
+        if cell in heap.shared.get(cell, ()) or self._listed & shared:
             raise self._state.unsupported(
                 "an object that may be in two places of the result, of which one is in a list of dynamic length; return "
                 "a copy of it"
             )
+        self._listed.add(cell)
 
     def _check_identity(self, value: DictRef | ListRef, is_copied: bool) -> None:
         """Reject lists that are one in eager in two places of the result, and copies here."""
-        heap, before = self._state.heap, self._copied
+        heap, before = self._state.heap, list(self._copied)
         self._copied += is_copied * [value.cell]
         copied = [heap.copied[cell] for cell in self._copied if cell in heap.copied]
         if is_copied and (any(copied) or (copied and before)):

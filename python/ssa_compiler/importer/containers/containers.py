@@ -63,7 +63,7 @@ class Containers:
         form = self.state.form(cell)
         if form is not None and (form.columns or form.parts):
             with self.state.at(("form", cell[-1])):  # the lists in it are the same ones, whatever forms these have
-                elements = self.ragged_lists.new(form, elements) if form.parts else self.tuple_lists.new(cell, form, elements)
+                elements = (self.ragged_lists if form.parts else self.tuple_lists).new(cell, form, elements)
             self.state.heap.forms[cell] = form
         self.state.heap.contents[cell] = tuple(elements)
         return ListRef(cell)
@@ -71,12 +71,7 @@ class Containers:
     def _new_cell(self) -> Site:
         """Return the cell of a list or dict that is made here; in an earlier pass over a loop it was another one."""
         cell = self.state.site()
-        self.state.heap.frozen.discard(cell)
-        self.state.heap.shared.pop(cell, None)
-        self.state.heap.copied.pop(cell, None)
-        self.state.heap.origins.pop(cell, None)
-        self.state.heap.tuples.pop(cell, None)
-        self.state.heap.dict_classes.pop(cell, None)
+        self.state.heap.forget(cell)
         return cell
 
     def new_dict(self, keys: Sequence[Any], elements: Sequence[Value]) -> DictRef:
@@ -269,6 +264,8 @@ class Containers:
             raise
         if changed is not None:
             self.store(target, (changed,), short)
+        if short == "getitem":
+            self.tuple_lists.objects.note_number(target, args[1], found)
         found = target if found is None and short in _RETURNS_ITSELF else found
         return [] if found is None else [found]
 

@@ -6,19 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import torch
 
 from ..values.diagnostics import OtherForm
 from ..values.dict_items import Items
-from ..values.dynamic_list_value import SCALAR_DTYPES, DynamicListValue
+from ..values.dynamic_list_value import SCALAR_DTYPES, DynamicListValue, is_growing
+from ..values.lattice import Abstract, Elements, Same, abstract
 from ..values.plan import Form
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import DictRef, ListRef, ObjectRef, ScalarValue, Site, TensorValue, TupleValue, Value
 
-__all__ = ["DIFFERENT_LENGTHS", "FormsNeeded", "ListContainers", "in_columns", "in_parts", "is_own"]
+__all__ = ["DIFFERENT_LENGTHS", "FormsNeeded", "ListContainers", "in_columns", "in_one_form", "in_parts", "is_own"]
 
 DIFFERENT_LENGTHS = (
     "a list whose length depends on run-time values, of tensors of different lengths; concatenate them in the loop, and "
@@ -93,6 +95,67 @@ def in_columns(state: State, cell: Site, elements: Sequence[Value], heap: Heap) 
         "write the parts into lists of their own"
     )
     raise OtherForm(text, state.locations.user(), form)
+
+
+def in_one_form(state: State, a: Abstract, b: Abstract, heap_a: Heap, heap_b: Heap) -> None:
+    """Reject what is one list or another, of which one is in another form, so that both are made in that form.
+
+    Args:
+        state: the interpretation.
+        a: what is known of the value on one path.
+        b: the same on another one.
+        heap_a: the contents of lists and objects at the end of the first path.
+        heap_b: the same of the second path.
+    Raises:
+        OtherForm: one of them can be made in the other's form, or both in another one.
+    """
+    sides = [_seen_list(state, a, heap_a), _seen_list(state, b, heap_b)]
+    if sides[0] is None or sides[1] is None:
+        return
+    own = [side for side in sides if side is not None and side.cell is not None and is_own(state, side.cell)]
+    form = next((side.form for side in sides if side is not None and side.form is not None), None)
+    if form is not None and sides[0].form is not None and sides[1].form is not None:
+        for one, other in zip(sides[0].elements, sides[1].elements):  # the lists that they are made of
+            in_one_form(state, one, other, heap_a, heap_b)
+    elif form is not None:
+        for side in own:
+            text = "unsupported: a list whose length depends on run-time values in some runs only; make it in one loop"
+            raise OtherForm(text, state.locations.user(), replace(form, cell=side.cell))
+    elif len(own) == 2 and (len(own[0].values) != len(own[1].values) or any(is_growing(side.values) for side in own)):
+        needed, values, heap = FormsNeeded(), [*own[0].values, *own[1].values], {**heap_a, **heap_b}
+        for side in own:
+            with needed.next():
+                assert side.cell is not None
+                in_columns(state, side.cell, values, heap)
+                in_parts(state, side.cell, values, heap)
+        needed.check()
+
+
+@dataclass(frozen=True)
+class _SeenList:
+    """A list on one path.
+
+    Attributes:
+        cell: its cell; None for one that a join has opened.
+        form: its form.
+        elements: what is known of what it holds.
+        values: what it holds; nothing for one that a join has opened.
+    """
+
+    cell: Site | None
+    form: Form | None
+    elements: tuple[Abstract, ...]
+    values: tuple[Value, ...] = ()
+
+
+def _seen_list(state: State, a: Abstract, heap: Heap) -> _SeenList | None:
+    """What is known of a list; None for anything else."""
+    if isinstance(a, Elements) and a.kind is list:
+        return _SeenList(None, a.keys[0] if a.keys else None, a.elements)
+    if isinstance(a, Same) and isinstance(a.value, ListRef) and a.value.cell in heap:
+        values = heap[a.value.cell]
+        return _SeenList(a.value.cell, state.heap.forms.get(a.value.cell), tuple(map(abstract, values)), tuple(values))
+    return None
 
 
 def in_parts(state: State, cell: Site, elements: Sequence[Value], heap: Heap | None = None) -> None:

@@ -1,29 +1,53 @@
 """Objects in lists whose length is dynamic.
 
 Such a list has a column for each attribute (`tuple_lists.py`): it holds what the objects hold, and not the objects. So
-an object that is put into one, or read from one, cannot be changed any more, and of those that are returned it has to be
-known that no two are one object.
+an object that is put into one, or read from one, cannot be changed any more. Of objects that are returned it has to be
+known that no two are one. A list that is filled in a loop has no object twice if each iteration makes the object that
+it puts there, or reads it at the number of the iteration.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..values.dict_items import Items
 from ..values.plan import Form
 from ..values.state import State
-from ..values.values import ObjectRef, Site, Value
+from ..values.symbols import expr_of
+from ..values.values import ObjectRef, ScalarValue, Site, Value
 from .list_forms import ListContainers
 
-__all__ = ["ListedObjects"]
+__all__ = ["ListedObjects", "is_permutation"]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Where an object was read.
+
+    Attributes:
+        owner: the list.
+        loop: the body of the loop of whose iterations the index is the number, if it is one.
+    """
+
+    owner: Site
+    loop: Site | None
 
 
 class ListedObjects:
-    """Puts objects into columns, and makes objects of these."""
+    """Puts objects into columns, and makes objects of these.
+
+    Attributes:
+        permutations: the lists of ints of which no two are equal.
+    """
 
     def __init__(self, state: State, containers: ListContainers) -> None:
         self._state, self._containers = state, containers
+        self._reads: dict[Site, _Read] = {}
+        self.permutations: set[Site] = set()
+        self._puts: dict[tuple[Site, Site], list[Site]] = {}
 
     def split(self, target: Site, form: Form, elements: Sequence[Value]) -> list[list[Value]]:
         """Put objects into a list; returns what each column gets.
@@ -49,19 +73,75 @@ class ListedObjects:
                 )
             rows.append(tuple(contents))
             heap.frozen.add(element.cell)
-            for other in (element.cell, *heap.shared.get(element.cell, ())):
-                self.share(other, target)
+            self._put(target, element.cell)
         return [[row[place] for row in rows] for place in range(form.columns)]
 
-    def element(self, target: Any, form: Form, parts: Sequence[Value]) -> Value:
-        """Return an object that is read from a list."""
+    def _put(self, target: Site, cell: Site) -> None:
+        """Note that an object is in a list, and whether that list may have it twice."""
+        heap, read = self._state.heap, self._reads.get(cell)
+        source = cell if read is None else read.owner
+        before, here = self._puts.setdefault((source, target), []), self._state.place()
+        loops = _loops(here, target)
+        is_new = all(cell[: len(loop)] == loop for loop in loops) and source != target
+        if read is not None and loops:
+            is_new &= loops == [read.loop]
+        elsewhere = not before and read is not None and source in heap.sharing(target)
+        if not is_new or elsewhere or not all(place == here or _exclude(place, here) for place in before):
+            heap.share(target, target)
+        for other in [each for each in heap.shared.get(cell, ()) if each not in heap.keys and each != target]:
+            if not all(_exclude(place, here) for place in self._puts.get((cell, other), ())):
+                heap.share(other, target)
+        before.append(here)
+        heap.share(cell, target)
+        if read is not None:
+            heap.share(source, target)
+
+    def note_number(self, target: Value, index: Value, found: Value) -> None:
+        """Note an int that is another one in each iteration: what a permutation has at the number of the iteration."""
+        loop = self._state.inductions.get(expr_of(index.sym)) if isinstance(index, ScalarValue) else None
+        if loop is not None and getattr(target, "cell", ()) in self.permutations and isinstance(found, ScalarValue):
+            self._state.inductions[expr_of(found.sym)] = loop
+
+    def put_all(self, target: Site, source: Site) -> None:
+        """Note that all objects in a list are in another one, too."""
+        heap = self._state.heap
+        if source == target or source in heap.sharing(target) or _loops(self._state.place(), target):
+            heap.share(target, target)
+        heap.share(source, target)
+
+    def element(self, target: Any, form: Form, parts: Sequence[Value], index: Value) -> Value:
+        """Return an object that is read from a list.
+
+        Args:
+            target: the list.
+            form: its form.
+            parts: what the columns have there.
+            index: where it is read.
+        """
         cell = self._containers.new_dict(form.fields, parts).cell
         self._state.heap.frozen.add(cell)
-        self.share(cell, target.cell)
+        self._state.heap.share(cell, target.cell)
+        loop = self._state.inductions.get(expr_of(index.sym)) if isinstance(index, ScalarValue) else None
+        self._reads[cell] = _Read(target.cell, loop)
         return ObjectRef(cell, form.type_name)
 
-    def share(self, one: Site, other: Site) -> None:
-        """Note that two lists, or an object and a list, may have an object in common."""
-        shared = self._state.heap.shared
-        shared.setdefault(one, set()).add(other)
-        shared.setdefault(other, set()).add(one)
+
+def _loops(place: Site, made: Site) -> list[Site]:
+    """The bodies of loops around a place that are not around another one."""
+    bodies = [place[: end + 1] for end, step in enumerate(place) if step == "body"]
+    return [body for body in bodies if made[: len(body)] != body]
+
+
+def _exclude(one: Site, other: Site) -> bool:
+    """Whether two places are in different branches of one condition."""
+    steps = next(((a, b) for a, b in zip(one, other) if a != b), ())
+    return set(steps) == {"then", "else"}
+
+
+def is_permutation(name: str) -> bool:
+    """Whether a function is the one by which partial evaluation says that no two ints in a list are equal.
+
+    Args:
+        name: its qualified name, in which TorchScript puts a part of its own if it has been scripted before.
+    """
+    return re.sub(r"\.___torch_mangle_\d+", "", name).endswith(".partial_evaluation.ordering.permutation")

@@ -21,7 +21,7 @@ from ..values.dynamic_list_value import DynamicListValue, Element, common_elemen
 from ..values.plan import Form
 from ..values.state import State
 from ..values.symbols import expr_of
-from ..values.values import ConstValue, ListRef, ScalarValue, TensorValue, Value
+from ..values.values import ConstValue, ListRef, ScalarValue, Site, TensorValue, Value
 from .dynamic_lists import DynamicLists
 from .list_forms import DIFFERENT_LENGTHS, ListContainers, is_own
 from .nested_lists import NestedLists
@@ -44,11 +44,11 @@ class RaggedLists:
         self.tensors = RaggedTensors(state, growing, self)
         self._emit, self._symbolic = growing.scalars.emit, growing.tensors.symbolic
 
-    def new(self, form: Form, elements: Sequence[Value]) -> tuple[ListRef, ...]:
+    def new(self, cell: Site, form: Form, elements: Sequence[Value]) -> tuple[ListRef, ...]:
         """Make the lists of rows, of their places and of their numbers."""
         lists = tuple(self.containers.new_list([]) for _ in range(3))
         for element in elements:
-            self._put(lists, self.numbers.taken(form, element, form.cell))
+            self._put(lists, self.numbers.taken(form, element, cell))
         return lists
 
     def stored(self, target: Any, elements: Sequence[Value], op: str) -> None:
@@ -84,7 +84,7 @@ class RaggedLists:
         """
         if name == "add":
             form = self.state.heap.forms[other.cell]  # type: ignore[attr-defined]
-            made = self._made(form, *self.new(form, []))
+            made = self._made(form, *self.new((), form, []))
             self._extend(made, target)
             self._extend(made, other)
             return made

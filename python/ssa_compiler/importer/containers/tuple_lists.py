@@ -1,7 +1,7 @@
 """Lists of tuples or objects whose length is dynamic: one list for each place in the tuples, side by side.
 
-A list of tuples or objects is a plain one until its length turns out to be dynamic; then the program is imported again with that
-list in columns (`Form`). A column is a list as any, of a length that is dynamic or not (`dynamic_lists.py`).
+A list of tuples or objects is a plain one until its length turns out to be dynamic; then the program is imported again
+with that list in columns (`Form`). A column is a list as any, of a length that is dynamic or not (`dynamic_lists.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from ..values.plan import Form
 from ..values.state import State
-from ..values.values import ListRef, Site, TupleValue, Value
+from ..values.values import ConstValue, ListRef, Site, TupleValue, Value
 from .list_forms import ListContainers
 from .listed_objects import ListedObjects
 
@@ -67,7 +67,7 @@ class TupleLists:
         """Return the tuples in a list whose length is known."""
         form = self.form(target)
         rows = zip(*map(self.containers.elements, self.columns(target)), strict=True)
-        return tuple(self._element(target, form, row) for row in rows)
+        return tuple(self._element(target, form, row, ConstValue(place)) for place, row in enumerate(rows))
 
     def method(self, name: str) -> Callable[..., Value | None] | None:
         """Return what implements an op; None if nothing does."""
@@ -79,18 +79,18 @@ class TupleLists:
             found for column in self.columns(target) for found in self.containers.call(f"aten::{op}", [column, *args])
         ]
 
-    def _row(self, target: Any, found: Sequence[Value]) -> Value:
-        return self._element(target, self.form(target), found)
+    def _row(self, target: Any, found: Sequence[Value], index: Value) -> Value:
+        return self._element(target, self.form(target), found, index)
 
-    def _element(self, target: Any, form: Form, parts: Sequence[Value]) -> Value:
+    def _element(self, target: Any, form: Form, parts: Sequence[Value], index: Value) -> Value:
         if form.objects:
-            return self.objects.element(target, form, parts)
+            return self.objects.element(target, form, parts, index)
         return TupleValue(tuple(parts), form.fields, form.type_name)
 
     def _made(self, target: Any, columns: Sequence[Value]) -> Value:
         cell = self.state.site()
         if self.form(target).objects:
-            self.objects.share(target.cell, cell)
+            self.state.heap.share(target.cell, cell)
         self.state.heap.contents[cell], self.state.heap.forms[cell] = tuple(columns), self.form(target)
         return ListRef(cell)
 
@@ -98,7 +98,7 @@ class TupleLists:
         return self.containers.call("aten::len", [self.columns(target)[0]])[0]
 
     def _getitem(self, target: Any, index: Value) -> Value:
-        return self._row(target, self._each(target, "__getitem__", index))
+        return self._row(target, self._each(target, "__getitem__", index), index)
 
     def _append(self, target: Any, element: Value) -> Value:
         for column, (part,) in zip(self.columns(target), self._split(target.cell, self.form(target), [element])):
@@ -123,7 +123,7 @@ class TupleLists:
         form, own = self.state.heap.forms.get(getattr(other, "cell", ())), self.form(target)
         if form is not None and (form.fields, form.type_name, form.columns) == (own.fields, own.type_name, own.columns):
             if own.objects:
-                self.objects.share(target.cell, other.cell)
+                self.objects.put_all(target.cell, other.cell)
             return self.columns(other)
         parts = self._split(target.cell, own, self.containers.elements(other))
         return [self.containers.new_list(each) for each in parts]
@@ -138,7 +138,7 @@ class TupleLists:
             self.containers.call("aten::insert", [column, index, part])
 
     def _pop(self, target: Any, *index: Value) -> Value:
-        return self._row(target, self._each(target, "pop", *index))
+        return self._row(target, self._each(target, "pop", *index), ConstValue(-1))
 
     def _Delete(self, target: Any, index: Value) -> None:
         self._each(target, "Delete", index)

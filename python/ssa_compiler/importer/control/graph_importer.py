@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from ..containers.classes import named_tuple_type, tuple_class, with_class
+from ..containers.listed_objects import is_permutation
 from ..containers.tolist import to_list
 from ..ir.locations import highlighted
 from ..ir.tuple_keys import decoded
@@ -149,11 +150,23 @@ class GraphImporter(Operators):
         return [Uninitialized(str(node.output().type()))]
 
     def _prim_ListConstruct(self, node: Any) -> list[Value]:
-        made = self.containers.new_list([self._lookup(value) for value in node.inputs()])
+        elements = [self._lookup(value) for value in node.inputs()]
+        if str(node.output().type()) == "List[Optional[Tensor]]":
+            elements = self._indices(node, elements)
+        made = self.containers.new_list(elements)
         self.containers.classes.declare(made, node.output().type())
         if is_made_of_tuple(node):
             self.containers.classes.note(made, TUPLE if self._rewritten[self._calls[-1]] else UNKNOWN)
         return [made]
+
+    def _indices(self, node: Any, elements: list[Value]) -> list[Value]:
+        """The indices of `x[indices]`, where these may be a tuple."""
+        opened = next((each for each in elements if isinstance(each, TupleValue)), None)
+        if opened is None:
+            return elements
+        if len(elements) > 1 or "," in highlighted(node.output().uses()[0].user).partition("[")[2].partition("]")[0]:
+            raise self.state.unsupported("a tuple of tensors as one of several indices; write its elements there")
+        return list(opened.elements)
 
     def _prim_TupleConstruct(self, node: Any) -> list[Value]:
         elements = tuple(self._lookup(value) for value in node.inputs())
@@ -273,6 +286,9 @@ class GraphImporter(Operators):
     def _prim_CallFunction(self, node: Any) -> list[Value]:
         function, *arguments = (self._lookup(value) for value in node.inputs())
         assert isinstance(function, FunctionValue)
+        if is_permutation(function.name):
+            self.containers.tuple_lists.objects.permutations.add(arguments[0].cell)  # type: ignore[attr-defined]
+            return arguments
         return [self._call(function.name, function.graph, arguments)]
 
     def _prim_CallMethod(self, node: Any) -> list[Value]:

@@ -18,7 +18,7 @@ from torch_mlir import ir
 from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
 from ..containers.dynamic_lists import DynamicLists
 from ..containers.later_keys import Visit
-from ..containers.list_forms import FormsNeeded, in_columns, in_parts
+from ..containers.list_forms import FormsNeeded, in_columns, in_one_form, in_parts
 from ..tensors.scalar_ops import ScalarOps
 from ..values.diagnostics import OtherForm, ProgramRaises, Unjoinable
 from ..values.dict_items import contents_of, value_of
@@ -216,9 +216,12 @@ class Control:
                     in_columns(state, cell, either, both)
                 if len(first.heap[cell]) != len(second.heap[cell]) or is_growing(either[:1]) or is_growing(either[-1:]):
                     in_parts(state, cell, either, both)
-        forms.check()
         values_first = [*first.outputs, *(value_of(first.heap[cell]) for cell in changed)]
         values_second = [*second.outputs, *(value_of(second.heap[cell]) for cell in changed)]
+        for one, other in zip(first.outputs, second.outputs):
+            with forms.next():
+                in_one_form(state, abstract(one), abstract(other), first.heap, second.heap)
+        forms.check()
         for branch, values in ((first, values_first), (second, values_second)):
             state.heap.unshared |= unshared(state, values, branch.heap, before)
         try:

@@ -9,6 +9,7 @@ from typing import Any
 from torch_mlir import ir
 
 from ..containers.dynamic_lists import DynamicLists
+from ..containers.list_forms import in_one_form
 from ..tensors.scalar_ops import ScalarOps
 from ..values.diagnostics import ProgramRaises
 from ..values.dict_items import Items, contents_of, value_of
@@ -17,6 +18,7 @@ from ..values.join import operands, rebuild, types
 from ..values.lattice import Abstract, AnyScalar, AnyTensor, Same, abstract, has_later_keys, is_growing_abstract
 from ..values.lattice_join import from_earlier_iterations, join
 from ..values.state import State
+from ..values.symbols import expr_of
 from ..values.values import ConstValue, ScalarValue, Site, Value
 from .loop_lists import LoopLists
 from .trip_counts import Trips
@@ -133,6 +135,7 @@ class LoopPass:
             bound = state.symbols.bounds(self.trip.sym.node.expr)[1]
             high = int(bound) - 1 if bound.is_Integer and 0 < bound < FOREVER else None
         symbol = state.symbols.integer((self.site, "induction", self.trip), low=0, high=high)
+        state.inductions[expr_of(symbol)] = (*self.site, "body")
         return state.scalar(int, ssa, symbol)
 
     def settled(self) -> bool:
@@ -187,6 +190,7 @@ class LoopPass:
         """Join the knowledge at the head with one output of the body; what the body passes through changes nothing."""
         if output is entry:
             return a
+        in_one_form(self.state, a, abstract(output), self.before, self.end)
         joined = join(self.state, a, abstract(output), "loop", self.before, self.end)
         return from_earlier_iterations(joined, (*self.site, "body"))
 

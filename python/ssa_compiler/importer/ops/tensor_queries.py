@@ -110,6 +110,8 @@ class Metadata:
             return [made]
         if kind == "aten::tensor":
             if not highlighted(node):
+                if isinstance(first, ListRef) and self.containers.classes.is_tuple(first) and _is_of_tensors(node):
+                    return [TupleValue(self.containers.elements(first))]  # `x[torch.where(m)]`
                 self._check_stored(arguments)
             return [self.placed(self._tensor(arguments), arguments)]
         if kind == "aten::as_tensor" and not isinstance(first, (TensorValue, OptionalValue)):
@@ -420,3 +422,9 @@ def _dense_text(tensor: torch.Tensor) -> str:
         return str(tensor.tolist()).lower()
     raw = tensor.reshape(-1).view(torch.uint8).numpy().tobytes()
     return f'"0x{raw.hex().upper()}"'
+
+
+def _is_of_tensors(node: Any) -> bool:
+    """Whether the first operand of a node is a list of tensors."""
+    kind = next(node.inputs()).type()
+    return bool(kind.kind() == "ListType" and kind.getElementType().kind() == "TensorType")

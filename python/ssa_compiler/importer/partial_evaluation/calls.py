@@ -26,6 +26,7 @@ from . import (
     named_tuple_methods,
     objects,
     operator_calls,
+    ordering,
     records,
     tensor_types,
     untyped_fields,
@@ -172,7 +173,7 @@ class Calls:
             return self._method(node, thing, callee)
         if thing in (torch.jit.is_scripting, torch.jit.is_tracing):  # type: ignore[attr-defined]
             return self.expressions.known(node, Known(False))
-        for module in (itertools_calls, operator_calls):
+        for module in (itertools_calls, operator_calls, ordering):
             if (found := module.call(self, node, thing)) is not None:
                 return found
         if thing is dataclasses.replace:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from typing import Any, List  # noqa: UP035 - TorchScript
 
 import torch
 
@@ -14,7 +15,7 @@ from .rejections import StatementsError
 from .tuple_orders import has_order
 from .values import Known, ListValue, TensorValue, TupleValue, Value
 
-__all__ = ["extreme", "ordered", "sorted_in_place"]
+__all__ = ["call", "extreme", "ordered", "permutation", "sorted_in_place"]
 
 
 def _keyed(calls: CallEvaluator, node: ast.Call) -> tuple[str, ast.expr] | None:
@@ -137,9 +138,24 @@ def ordered(calls: CallEvaluator, node: ast.Call) -> Result | None:
         f"        {order}[{place}] = {order}[{place} - 1]\n"
         f"        {order}[{place} - 1] = {made}_x\n"
         f"        {place} -= 1\n"
+        f"{order} = {calls.scope.program.constant_name(permutation)}({order})\n"
         f"{made} = [{items}[{made}_k] for {made}_k in {order}]"
     )
     return _written(calls, text, key, made, node)
+
+
+def permutation(order: List[int]) -> List[int]:  # noqa: UP006 - TorchScript
+    """A list of ints of which no two are equal, which tells the importer that."""
+    return order
+
+
+def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
+    """Evaluate a call of `permutation`, which stays; None if another function is called."""
+    if function is not permutation:
+        return None
+    arguments = calls.arguments(node)
+    calls.place(node, arguments)
+    return Result(node, arguments.positional[0].value)
 
 
 def sorted_in_place(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result | None:

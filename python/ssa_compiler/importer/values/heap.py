@@ -12,13 +12,16 @@ from .dict_items import Items
 from .plan import Form
 from .values import ConstValue, ListRef, Site, Value
 
-__all__ = ["ANOTHER", "DYNAMIC", "EITHER", "TUPLE", "UNKNOWN", "CallerContainer", "Heap", "Origin", "View"]
+__all__ = ["ANOTHER", "DYNAMIC", "EITHER", "JOINED", "TUPLE", "UNKNOWN", "CallerContainer", "Heap", "Origin", "View"]
 
 ANOTHER = -1
 """An object that is no argument of `@main`."""
 
 DYNAMIC: tuple[Any, ...] = ("dynamic keys",)
 """What `Heap.keys` has for a dict whose keys are dynamic: it holds a list of keys and a list of elements."""
+
+JOINED: tuple[Any, ...] = ("joined",)
+"""What `Heap.shared` has for what a join made: it is not told apart from anything else that one made."""
 
 TUPLE = "tuple"
 UNKNOWN = "unknown"
@@ -97,7 +100,8 @@ class Heap:
         origins: lists of numbers that are elements of lists in parts.
         lost: lists in parts whose elements may have names of which it is not known which element they are.
         numbers: what numbers say which of several containers one is, by cell.
-        shared: for objects in lists of dynamic length, and such lists, those that may have an object in common with them.
+        shared: for objects in lists of dynamic length, and such lists, those that may have an object in common with
+            them; `JOINED` for all that a join has made, or made something of.
         frozen: cells whose identity was lost at a join, or in a list of dynamic length; changing them is rejected.
         unshared: cells of which the value that a join makes is the one name left.
         joined: for a cell that a join has made and that is no copy, those that it is.
@@ -130,6 +134,13 @@ class Heap:
         """Keep ints, from here on, that say which objects the elements of a container are."""
         self.contents[("source", cell)] = self._numbers(self.contents[cell])
 
+    def forget(self, cell: Site) -> None:
+        """Forget what is known of a container, but for what it holds: another one is made there."""
+        self.frozen.discard(cell)
+        known: tuple[dict[Site, Any], ...] = (self.shared, self.copied, self.origins, self.tuples, self.dict_classes)
+        for each in known:
+            each.pop(cell, None)
+
     def store(self, cell: Site, elements: Sequence[Value]) -> None:
         """Give a container other elements."""
         before = self.contents[cell]
@@ -150,6 +161,31 @@ class Heap:
         if origin.position is None or origin.owner.cell not in contents:
             return False
         return contents[contents[origin.owner.cell][0].cell][0] is not origin.rows
+
+    def share(self, one: Site, other: Site) -> None:
+        """Note that two lists of objects, or an object and a list, may have an object in common.
+
+        Of a list with itself: that it may have one twice.
+        """
+        self.shared.setdefault(one, set()).add(other)
+        self.shared.setdefault(other, set()).add(one)
+
+    def sharing(self, cell: Site) -> set[Site]:
+        """Return what may have an object in common with an object or a list, through any number of lists."""
+        found: set[Site] = set()
+        waiting = [cell]
+        while waiting:
+            others = self.shared.get(waiting.pop(), set()) - found
+            found |= others
+            waiting += [each for each in others if each not in self.keys]  # not through an object
+        return found
+
+    def note_join(self, cell: Site) -> None:
+        """Note that a join makes something of an object or a list, or has made it."""
+        for each in [cell, *self.shared.get(cell, ())]:
+            if each not in self.keys:
+                self.share(each, JOINED)
+        self.share(cell, JOINED)
 
     def note_change(self, cell: Site, place: SourceLocation | None) -> None:
         """Note that a container is changed here."""

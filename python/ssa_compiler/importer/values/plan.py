@@ -25,7 +25,8 @@ class Form:
 
     Attributes:
         cell: the list or dict, for all iterations of a loop that is written out.
-        columns: how many lists a list of tuples or objects is; 0 for a dict, which is a list of keys and one of elements.
+        columns: how many lists a list of tuples or objects is; 0 for a dict, which is a list of keys and one of
+            elements.
         fields: the names in the tuples, if these are named ones; the attributes of objects.
         type_name: their class.
         objects: whether the elements are objects.

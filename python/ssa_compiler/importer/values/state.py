@@ -56,6 +56,7 @@ class State(Diagnostics):
         outside: for each region that the code at hand is in, the cells that were there when it was entered.
         has_opaque_ops: whether an op decides by dynamic scalars, which `ImportPlan.opaque` would leave to PyTorch.
         kept_loops: the loops that are too large to be written out, so that the lists that they build are buffers.
+        inductions: the body of the loop of whose iterations a symbol is the number.
         joins: whether no branches were found that can only be joined if lists have another form.
 
     Args:
@@ -84,6 +85,7 @@ class State(Diagnostics):
         self.identities: dict[tuple[int, int], bool] = {}
         self.scalars: list[str] = []
         self.kept_loops: set[Site] = set()
+        self.inductions: dict[Any, Site] = {}
         self.joins = True
         self._forms: tuple[frozenset[Form] | None, dict[Any, Form]] = (None, {})
         self.has_opaque_ops = False

@@ -4,7 +4,7 @@ The line that the message is about ends in `# rejected`. Annotations are evaluat
 ignored functions as they are.
 """
 
-from . import dicts_and_sets, lists, ops, tuples, values
+from . import dicts_and_sets, lists, objects, ops, tuples, values
 from .registry import PROGRAMS
 
-__all__ = ["PROGRAMS", "dicts_and_sets", "lists", "ops", "tuples", "values"]
+__all__ = ["PROGRAMS", "dicts_and_sets", "lists", "objects", "ops", "tuples", "values"]

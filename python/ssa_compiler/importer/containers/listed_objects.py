@@ -63,13 +63,10 @@ class ListedObjects:
                 )
             contents = heap.contents[element.cell]
             assert isinstance(contents, Items)
+            assert tuple(contents.keys) == form.fields
             if element.cell in heap.caller_owned or element.cell in heap.module_owned:
                 raise self._state.unsupported(
                     "an object of the caller's or of the module's in a list of dynamic length; put its attributes there"
-                )
-            if tuple(contents.keys) != form.fields:
-                raise self._state.unsupported(
-                    "a list of dynamic length with objects that have other attributes than the first one"
                 )
             rows.append(tuple(contents))
             heap.frozen.add(element.cell)

@@ -19,6 +19,7 @@ from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ObjectRef, ScalarValue, Site, Value
 from .list_forms import ListContainers
+from .number_lists import exclude
 
 __all__ = ["ListedObjects", "is_permutation"]
 
@@ -83,10 +84,10 @@ class ListedObjects:
         if read is not None and loops:
             is_new &= loops == [read.loop]
         elsewhere = not before and read is not None and source in heap.sharing(target)
-        if not is_new or elsewhere or not all(place == here or _exclude(place, here) for place in before):
+        if not is_new or elsewhere or not all(place == here or exclude(place, here) for place in before):
             heap.share(target, target)
         for other in [each for each in heap.shared.get(cell, ()) if each not in heap.keys and each != target]:
-            if not all(_exclude(place, here) for place in self._puts.get((cell, other), ())):
+            if not all(exclude(place, here) for place in self._puts.get((cell, other), ())):
                 heap.share(other, target)
         before.append(here)
         heap.share(cell, target)
@@ -127,12 +128,6 @@ def _loops(place: Site, made: Site) -> list[Site]:
     """The bodies of loops around a place that are not around another one."""
     bodies = [place[: end + 1] for end, step in enumerate(place) if step == "body"]
     return [body for body in bodies if made[: len(body)] != body]
-
-
-def _exclude(one: Site, other: Site) -> bool:
-    """Whether two places are in different branches of one condition."""
-    steps = next(((a, b) for a, b in zip(one, other) if a != b), ())
-    return set(steps) == {"then", "else"}
 
 
 def is_permutation(name: str) -> bool:

@@ -15,7 +15,7 @@ from ..values.values import ConstValue, ListRef, Site, TensorValue, Value
 from .dynamic_lists import DynamicLists
 from .list_forms import ListContainers
 
-__all__ = ["NumberLists"]
+__all__ = ["NumberLists", "exclude"]
 
 
 class NumberLists:
@@ -42,7 +42,7 @@ class NumberLists:
             )
         places = self._places.setdefault(element.cell, []) if element.cell in heap.copied else []
         here = self._state.site()
-        if element.cell in heap.copied and not all(_exclude(place, here) for place in places or [()]):
+        if element.cell in heap.copied and not all(exclude(place, here) for place in places or [()]):
             heap.copied[cell] = True
         self._places[element.cell] = [*places, here]
         self._keep(element)
@@ -68,7 +68,7 @@ class NumberLists:
             self._state.heap.copied.setdefault(each.cell, False)
 
 
-def _exclude(one: Site, other: Site) -> bool:
+def exclude(one: Site, other: Site) -> bool:
     """Whether two places are in different branches of one condition."""
     steps = next(((a, b) for a, b in zip(one, other) if a != b), ())
     return set(steps) == {"then", "else"}

@@ -225,7 +225,7 @@ def _rebuilt_container(state: State, a: Elements, site: Site, elements: tuple[Va
     state.heap.contents[site] = of_marked(elements, a.keys) if a.kind is dict else elements
     (state.heap.frozen.discard if a.cells else state.heap.frozen.add)(site)
     state.heap.joined[site] = a.cells
-    if state.heap.shared and (a.kind is list or a.type_name):
+    if state.heap.shared and (any(form.objects for form in a.keys) if a.kind is list else a.type_name):
         state.heap.note_join(site)
     if a.kind is dict:
         if a.fields:

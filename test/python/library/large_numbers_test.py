@@ -60,7 +60,9 @@ def hyperbolic(x: Tensor) -> list[Tensor]:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_hyperbolic_functions_near_zero_and_near_infinity(dtype: torch.dtype) -> None:
     # From 88.73 to 89.42 sinh and cosh of a float32 are infinite in eager's vector code and finite in its scalar code.
-    sizes = torch.tensor([0.0, 1e-30, 1e-8, 1e-5, 1e-3, 0.3, 0.99, 1.0, 5.0, 88.7, 89.43, 710.4, torch.inf], dtype=dtype)
+    sizes = torch.tensor(
+        [0.0, 1e-30, 1e-8, 1e-5, 1e-3, 0.3, 0.99, 1.0, 5.0, 88.7, 89.43, 711.0, torch.inf], dtype=dtype
+    )
     x = torch.cat([sizes, -sizes, torch.tensor([torch.nan], dtype=dtype)])
     limits = {"rtol": 2e-6 if dtype == torch.float32 else 1e-14, "atol": 0.0}
     for kernels in (True, False):

@@ -68,6 +68,7 @@ CALLS = [(torch.randn(3, 3), torch.randn(3, 3), n, k) for n, k in ((2, 1), (0, 0
 @pytest.mark.parametrize(
     "program", [view_of_a_choice, callback_before_a_branch, swapped_in_whiles, replaced_and_updated]
 )
+@pytest.mark.slow
 def test_compiled_equals_eager(program: Callable[..., tuple[Tensor, ...]]) -> None:
     check(program, *CALLS, compiled=True)
 

@@ -47,6 +47,7 @@ def a_tensor_of_many_numbers(numbers: list[float]) -> Tensor:
     ],
     ids=lambda given: given.__name__ if callable(given) else "",
 )
+@pytest.mark.slow
 def test_more_operands_than_a_kernel_may_have(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     assert check(function, arguments, compiled=True).compiled.explain().callbacks == ()
 

@@ -85,6 +85,7 @@ def calls() -> list[tuple[Tensor, int]]:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+@pytest.mark.slow
 def test_no_whole_tensor_is_copied(program: Callable[[Tensor, int], Tensor]) -> None:
     check(program, *calls())
     report = ssa_compiler.compile(program, calls()[0]).report()

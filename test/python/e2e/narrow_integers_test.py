@@ -227,6 +227,7 @@ def _with_numbers(y: torch.Tensor, n: int) -> list[torch.Tensor]:
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8])
+@pytest.mark.slow
 def test_bytes_and_numbers(dtype: torch.dtype) -> None:
     y = torch.tensor([0, 1, 3, 100, 127, -128, -1]).to(dtype)
     for n in (3, 0, -1, 255, 1000):

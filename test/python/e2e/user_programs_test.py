@@ -212,6 +212,7 @@ def positions_of_each(x, n):  # where partial evaluation finds the types
     return found
 
 
+@pytest.mark.slow
 def test_python_that_torchscript_rejects() -> None:
     whole = torch.arange(12).reshape(4, 3)
     agree(floor_divided, (whole, 3), (-whole, -2))

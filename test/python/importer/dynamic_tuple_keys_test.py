@@ -69,6 +69,7 @@ def over_a_grid(x, n: int):
 
 
 @pytest.mark.parametrize("program", [pairs, members, counted, over_a_grid])
+@pytest.mark.slow
 def test_tuples_as_keys(program):
     check(program, *((x, n) for x in (X, *OTHERS) for n in (5, 0, 1, 2)), compiled=program is over_a_grid)
 

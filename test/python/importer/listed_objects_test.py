@@ -130,6 +130,7 @@ def two_lists(x: Tensor, n: int) -> tuple[list[Detection], list[Detection]]:
 @pytest.mark.parametrize(
     "program", [filtered, methods, dicts, ordered, beams, pairs, stack, replaced, two_lists], ids=lambda p: p.__name__
 )
+@pytest.mark.slow
 def test_lists_of_objects(program: Any) -> None:
     check(program, *INPUTS)
     _, number = import_program(program, INPUTS[0]).arguments

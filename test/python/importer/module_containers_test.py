@@ -290,6 +290,7 @@ class Shared(nn.Module):
         return x * len(self.b) + self.c["x"][-1], self.b
 
 
+@pytest.mark.slow
 def test_one_list_under_several_names() -> None:
     check_calls(Shared(), [(row(),)] * 3, 3)
     module, eager = Shared(), Shared()

@@ -30,6 +30,7 @@ def encoder(layers: int = 1, *, norm_first: bool = False, norm: bool = False) ->
 @pytest.mark.parametrize(
     "model", [encoder(), encoder(2, norm=True), encoder(norm_first=True)], ids=["one", "two", "norm first"]
 )
+@pytest.mark.slow
 def test_padding_decides_what_the_encoder_does(model: nn.TransformerEncoder) -> None:
     x = torch.randn(2, 5, 16)
     masks = {name: torch.tensor(rows) for name, rows in PADDING.items()}

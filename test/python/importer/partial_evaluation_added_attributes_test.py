@@ -89,6 +89,7 @@ class Missing(Model):
 
 
 @pytest.mark.parametrize("kind", [Kinds, Counts, Asks, Shares])
+@pytest.mark.slow
 def test_they_are_there_after_the_call(kind):
     with torch.no_grad():
         agree(kind, (X, 2), (X, 0), (X, 3))

@@ -102,6 +102,7 @@ class Grows(nn.Module):
         return self.functions[0](x), len(self.lists[0]), self.lists[1][-1]
 
 
+@pytest.mark.slow
 def test_lists_of_attributes_change():
     grown, compiled = Grows(), Grows()
     program = ssa_compiler.compile(compiled, (X, 0))

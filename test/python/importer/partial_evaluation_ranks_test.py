@@ -73,6 +73,7 @@ class Searched(nn.Module):
         return done[0][1], done[0][0]
 
 
+@pytest.mark.slow
 def test_a_beam_search() -> None:
     torch.manual_seed(0)
     model = Searched()

@@ -88,6 +88,7 @@ class Predictor(nn.Module):
 
 
 @pytest.mark.parametrize("kind", with_nightly(["LSTM"], ["GRU"]))
+@pytest.mark.slow
 def test_a_state_that_is_none_at_first(kind):
     torch.manual_seed(2)
     x = torch.randn(2, 4, 4) * 3

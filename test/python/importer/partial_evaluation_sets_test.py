@@ -64,6 +64,7 @@ def numbers(*values):
 
 
 @pytest.mark.parametrize("program", [unique, two_sets, of_a_list, passed_on, cleared])
+@pytest.mark.slow
 def test_sets(program):
     check(program, (numbers(1, 2, 1),), (numbers(3, 3, 3),), (numbers(1, 2, 3),))
     for values in (numbers(), numbers(5), numbers(3, 3), torch.arange(70) % 7):

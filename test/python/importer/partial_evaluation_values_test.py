@@ -257,6 +257,7 @@ def of_sets(x, n):
     return f(x), len(seen)
 
 
+@pytest.mark.slow
 def test_functions_of_python() -> None:
     x = torch.ones(3)
     for n in (2, 0, 1):

@@ -129,6 +129,7 @@ def cases(op: Any, *, static: bool) -> Iterator[tuple[Pair, list[Any], Callable[
 
 @pytest.mark.parametrize("rule", ["_pointwise", "_pointwise_in_place", "_reduction"])
 @pytest.mark.parametrize("static", [False, True])
+@pytest.mark.slow
 def test_rules_say_what_eager_does(rule: str, static: bool) -> None:
     ops = list(overloads(getattr(shape_rules, rule)))
     compared = 0

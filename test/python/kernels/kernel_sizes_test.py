@@ -59,6 +59,7 @@ def sized_by_a_number(x: Tensor, n: int) -> Tensor:
     return y
 
 
+@pytest.mark.slow
 def test_slices_that_change() -> None:
     programs: list[Callable[..., Any]] = [
         written_slices,
@@ -173,6 +174,7 @@ def updated(x: Tensor, t: float) -> Tensor:
     return x[x > t]
 
 
+@pytest.mark.slow
 def test_sizes_that_data_decides() -> None:
     for function in (sized_by_data, filtered, returned_under_several_names, updated):
         compiled = check(function, *[(X.clone(), t) for t in (0.0, -9.0, 9.0, 0.5)]).compiled
@@ -330,6 +332,7 @@ def read_at_indices(x: Tensor, t: float) -> tuple[Tensor, Tensor]:
     return y, out
 
 
+@pytest.mark.slow
 def test_no_index_at_all() -> None:
     """How many indices there are only data says, inside the kernel; it may be none."""
     x = torch.arange(12.0).view(4, 3) + 4

@@ -124,6 +124,7 @@ def of_smallest_to_zero(x: Tensor, y: Tensor, n: int) -> list[Tensor]:
 
 
 @pytest.mark.parametrize("dtype", with_nightly([torch.int8, torch.int64], [torch.int16, torch.int32]))
+@pytest.mark.slow
 def test_smallest_integer_by_minus_one(dtype: torch.dtype) -> None:
     low = torch.iinfo(dtype).min
     x, y = (torch.tensor(numbers, dtype=dtype) for numbers in ([low, low, 7, -7, low + 1], [-1, 1, -1, 3, -1]))

@@ -54,6 +54,7 @@ def _extremes(x: Tensor) -> list[Tensor]:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+@pytest.mark.slow
 def test_places_of_extremes(dtype: torch.dtype) -> None:
     x = torch.tensor(ROWS, dtype=dtype)
     _compiles_right(_extremes, x)
@@ -90,6 +91,7 @@ def _values(x: Tensor) -> list[Tensor]:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.slow
 def test_values_of_extremes(dtype: torch.dtype) -> None:
     _compiles_right(_values, torch.tensor(ROWS, dtype=dtype))
 

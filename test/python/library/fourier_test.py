@@ -29,11 +29,13 @@ def _native(program: Any, *sets: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", with_nightly([torch.float32], [torch.float64]))
+@pytest.mark.slow
 def test_of_real(dtype: torch.dtype) -> None:
     x = torch.randn(3, 8, dtype=dtype)
     _native(of_real, (x,), (torch.full_like(x, torch.nan),))
 
 
+@pytest.mark.slow
 def test_of_complex() -> None:
     """The size is a product of two."""
     _native(of_complex, (torch.randn(2, 66, dtype=torch.complex64),), (torch.ones(2, 66, dtype=torch.complex64),))

@@ -114,12 +114,14 @@ _POINTS = torch.cat([torch.tensor([0.0, 1.0, -1.0, math.inf]), torch.linspace(-3
 
 @pytest.mark.parametrize("dtype", with_nightly([torch.float32], [torch.float64]))
 @pytest.mark.parametrize("program", [gammas, derivatives, error_functions, first_kind, second_kind, oscillating])
+@pytest.mark.slow
 def test_function(program: Any, dtype: torch.dtype) -> None:
     x = _NUMBERS.to(dtype)
     checked = check(program, (x,), (x.flip(0),), rtol=1.3e-6 if dtype == torch.float32 else 1e-7, atol=1e-5)
     assert checked.compiled.explain().callbacks == ()
 
 
+@pytest.mark.slow
 def test_inverses() -> None:
     x = torch.cat(
         [torch.linspace(-0.999, 0.999, 801), torch.tensor([1.0, -1.0, 1.5, -2.0, math.nan, math.inf, 0.0, 1e-9])]
@@ -133,6 +135,7 @@ def test_float64() -> None:
     assert checked.compiled.explain().callbacks == ()
 
 
+@pytest.mark.slow
 def test_zeta() -> None:
     x = _NUMBERS.abs().flip(0) * 0.3 + 1
     checked = check(zetas, (x, _NUMBERS), (x.round(), _NUMBERS), (_NUMBERS, x), rtol=1.3e-6, atol=1e-5)

@@ -136,6 +136,7 @@ def test_singular_matrix_raises() -> None:
     assert isinstance(checked.errors[1], RuntimeError)
 
 
+@pytest.mark.slow
 def test_positive_definite() -> None:
     checked = _native(positive, (_POSITIVE, _B), (-_POSITIVE, _B))
     assert isinstance(checked.errors[1], RuntimeError)

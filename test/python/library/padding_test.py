@@ -60,6 +60,7 @@ def of_images(x: Tensor, n: int) -> Tensor:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bool])
+@pytest.mark.slow
 def test_amounts_that_are_dynamic(dtype: torch.dtype) -> None:
     x = torch.tensor([0, 1, 2, 3, 4]).to(dtype)
     check(to_a_length, *[(x, n) for n in (7, 5, 3, 0, -1, 20)])

@@ -39,6 +39,7 @@ CELLS = [
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=str)
+@pytest.mark.slow
 def test_cells(cell: nn.Module) -> None:
     torch.manual_seed(0)
 

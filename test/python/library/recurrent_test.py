@@ -58,6 +58,7 @@ def test_any_number_of_steps(layer: nn.RNNBase) -> None:
 
 
 @pytest.mark.parametrize("layer", LAYERS[3:6], ids=_name)
+@pytest.mark.slow
 def test_initial_states(layer: nn.RNNBase) -> None:
     check(layer, (_sequence(layer, 3, 2), _states(layer, 2)))
 

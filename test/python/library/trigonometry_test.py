@@ -55,6 +55,7 @@ def test_as_exact_as_the_dtype(function: Callable[[Tensor], Tensor], dtype: torc
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.slow
 def test_equals_eager(function: Callable[[Tensor], Tensor]) -> None:
     check(function, (torch.linspace(-20.0, 20.0, 101),))
     check(function, (torch.linspace(-20.0, 20.0, 101).half(),))

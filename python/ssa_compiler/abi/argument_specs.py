@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from ..errors import ArgumentTypeError, ArgumentValueError
+from .generators import number_of
 from .results import Step
 
 __all__ = [
@@ -51,12 +52,12 @@ class TensorSpec:
 
 @dataclass(frozen=True)
 class ScalarSpec:
-    """A bool, int or float argument that stays dynamic.
+    """A bool, int or float argument that stays dynamic, or a generator of random numbers.
 
     Attributes:
         path: its name as the user sees it.
         index: position among `@main`'s arguments.
-        kind: `bool` (i1), `int` (i64) or `float` (f64).
+        kind: `bool` (i1), `int` (i64), `float` (f64) or `torch.Generator` (an i64, its number).
         converts: whether an int that is passed becomes a float: TorchScript, if that is what eager runs, does so.
     """
 
@@ -189,6 +190,10 @@ def checked_number(path: str, kind: type, value: int | float) -> int | float:
 def checked_scalar(path: str, kind: type, value: Any) -> bool | int | float:
     if isinstance(value, bool) and kind is bool:
         return value
+    if kind is torch.Generator:
+        if isinstance(value, torch.Generator):
+            return number_of(value)
+        raise mismatch(path, "a torch.Generator", value)
     fits = isinstance(value, kind) and not isinstance(value, bool)
     if fits or (isinstance(value, int) and not -(2**63) <= value < 2**63):
         # np.float64 is a float to Python, and a member of an IntEnum an int.

@@ -102,6 +102,7 @@ class ImportedProgram:
         can_be_kept: whether what TorchScript makes of the user's text tells which program it is, so that it is found on
             disk by that.
         keeps_loops: whether a loop that builds a list could have been written out, and was not, as it is large.
+        makes_generators: whether it makes generators of random numbers.
     """
 
     module: str
@@ -130,6 +131,7 @@ class ImportedProgram:
     signature: inspect.Signature | None = None
     can_be_kept: bool = True
     keeps_loops: bool = False
+    makes_generators: bool = False
 
     @cached_property
     def specs(self) -> tuple[InputSpec, ...]:

@@ -14,6 +14,8 @@ from typing import Any
 
 import torch
 
+from .generators import generator_of
+
 __all__ = [
     "TORCH_SIZE",
     "OutputArgument",
@@ -51,7 +53,7 @@ class OutputLeaf:
 
     Attributes:
         index: its number.
-        kind: torch.Tensor, int, float or bool.
+        kind: torch.Tensor, int, float or bool; torch.Generator, of which it is the number.
         renewed: the user gets another tensor object that shows the same memory (`return x.detach()`), one for all
             leaves of this number.
         device: where eager has it, "cpu", if the program computes it elsewhere; "" otherwise.
@@ -65,7 +67,7 @@ class OutputLeaf:
     @property
     def is_plain(self) -> bool:
         """Whether the user gets the result of `@main` itself."""
-        return not self.renewed and not self.device
+        return not self.renewed and not self.device and self.kind is not torch.Generator
 
 
 @dataclass(frozen=True)
@@ -289,6 +291,8 @@ class ResultBuilder:
     def _leaf(self, spec: OutputLeaf) -> Any:
         if spec.is_plain:
             return self._results[spec.index]
+        if spec.kind is torch.Generator:
+            return generator_of(self._results[spec.index])
         if spec not in self._renewed:
             result = self._results[spec.index]
             self._renewed[spec] = result.to(spec.device) if spec.device else result.detach()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..abi.argument_specs import TensorSpec
 from ..abi.container_writeback import change_containers, check_own_containers
 from ..abi.convention import flatten_arguments, store_attributes
+from ..abi.generators import kept_generators
 from ..abi.object_writeback import change_objects, give_back, take_storages
 from ..abi.results import ResultBuilder, returns_arguments
 from .assumptions import assumption_checker, facts_checker, gradient_checker
@@ -94,4 +95,8 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
             store_attributes(imported, leaves, values)
         return result
 
-    return call
+    def call_that_makes_generators(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        with kept_generators():
+            return call(args, kwargs)
+
+    return call_that_makes_generators if imported.makes_generators else call

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..abi.argument_specs import ConstantSpec, DictSpec, ListSpec, ObjectSpec, ScalarSpec, SequenceSpec, TensorSpec
+from ..abi.generators import number_of
 from ..abi.results import (
     OutputConstant,
     OutputDict,
@@ -127,10 +128,11 @@ class _Reader:
             self._unless(f"isinstance({value}, Tensor)")
             self.leaves.append(value)
         elif isinstance(spec, ScalarSpec):
-            self._unless(f"type({value}) is {spec.kind.__name__}")
+            self._unless(f"type({value}) is {self._code.name_of(spec.kind)}")
             if spec.kind is int:
                 self._unless(f"{-(2**63)} <= {value} < {2**63}")
-            self.leaves.append(value)
+            is_generator = spec.kind is torch.Generator
+            self.leaves.append(f"{self._code.name_of(number_of)}({value})" if is_generator else value)
         elif isinstance(spec, ConstantSpec):
             self._constant(spec.value, value)
         elif isinstance(spec, DictSpec):

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..abi.callback_sites import MODULE_NAME, CallbackSite, Constant, Listed
+from ..abi.generators import with_generators
 from ..errors import ProgramError
 from ..semantics import autocast
 from ..semantics.functionalized import on_copies, original_operator
@@ -155,13 +156,14 @@ def _runner(site: CallbackSite) -> Callable[..., Any]:
     keywords = [argument.name for argument in schema if argument.kwarg_only]
 
     if not keywords and in_place is None:
-        return operator
+        return with_generators(operator._schema, operator)
 
     def run(*arguments: Any) -> Any:
         named = dict(zip(keywords, arguments[positional:], strict=False))
         return operator(*arguments[:positional], **named)
 
-    return run if in_place is None else on_copies(operator, run)
+    called = with_generators(operator._schema, run)
+    return called if in_place is None else on_copies(operator, called)
 
 
 def _tensors_in(arguments: list[Any]) -> Iterator[torch.Tensor]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..abi.generators import keep_generator
 from ..errors import ProgramError, SourceLocation
 from ..process.interrupts import uninterrupted
 from .functionalized import original_operator
@@ -217,6 +218,8 @@ class IgnoredCall:
                 raise wrong(f"a {spec.kind.__name__}")
             if isinstance(value, torch.Tensor) and not _fits(value, self.tensors[spec.index]):
                 raise wrong(str(self.tensors[spec.index]))
+            if spec.kind is torch.Generator:
+                value = keep_generator(value)
             found[spec.index] = float(value) if spec.kind is float else value
         elif isinstance(spec, OutputConstant):
             if type(value) is not type(spec.value) or value != spec.value:

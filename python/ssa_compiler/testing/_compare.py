@@ -101,6 +101,9 @@ def compare_values(
         if not isinstance(actual, torch.Tensor):
             return f"{name}: expected a tensor, got {type(actual).__name__}"
         return _compare_tensors(expected, actual, name, rtol, atol)
+    if isinstance(expected, torch.Generator):
+        same = isinstance(actual, torch.Generator) and torch.equal(expected.get_state(), actual.get_state())
+        return None if same else f"{name}: expected a generator in the same state, got {actual!r}"
     if isinstance(expected, list | tuple):
         if isinstance(actual, list) != isinstance(expected, list) or not isinstance(actual, list | tuple):
             return f"{name}: expected a {type(expected).__name__}, got {type(actual).__name__}"

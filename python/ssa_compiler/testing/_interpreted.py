@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..abi.generators import kept_generators
 from ..process.forks import new_context
 from ._calls import Call
 from ._compare import Outcome, StageMismatch
@@ -83,7 +84,8 @@ class Interpreted:
             return result
 
         self._copies = outcome.copies
-        attempt(outcome, execute, seed)
+        with kept_generators():
+            attempt(outcome, execute, seed)
         for parameter, tensor in zip(self._program.parameters, self._state, strict=True):
             outcome.state.update(dict.fromkeys((parameter.name, *parameter.aliases), tensor))
         for attribute, number in zip(self._program.attributes, self._numbers, strict=True):

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from ..abi.generators import with_generators
 from ..semantics import autocast
 from ..semantics.functionalized import on_copies, original_operator
 from ._ir import InterpreterError, Operation
@@ -96,7 +97,7 @@ def schema_call(overload: torch._ops.OpOverload, operand_count: int) -> Callable
     names = [argument.name if argument.kwarg_only else None for argument in arguments[:operand_count]]
     converted = autocast.has_autocast_kernel(str(overload.name()))  # type: ignore[no-untyped-call]  # the program says how
     if not any(convert) and not any(names) and not converted:
-        return overload
+        return with_generators(overload._schema, overload)
 
     def call(*values: Any) -> Any:
         positional, keywords = [], {}
@@ -110,7 +111,7 @@ def schema_call(overload: torch._ops.OpOverload, operand_count: int) -> Callable
         with autocast.off() if converted else nullcontext():
             return overload(*positional, **keywords)
 
-    return call
+    return with_generators(overload._schema, call)
 
 
 def _own_layout(call: Callable[..., Any]) -> Callable[..., Any]:

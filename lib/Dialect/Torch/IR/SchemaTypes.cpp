@@ -37,7 +37,9 @@ static TypePredicate getAtomPredicate(StringRef atom) {
           [](Type type) { return isa<NumberType, IntType, FloatType>(type); })
       .Case("str", [](Type type) { return isa<StringType>(type); })
       .Case("Device", [](Type type) { return isa<DeviceType>(type); })
-      .Case("Generator", [](Type type) { return isa<GeneratorType>(type); })
+      // The importer has ints for the caller's generators.
+      .Case("Generator",
+            [](Type type) { return isa<GeneratorType, IntType>(type); })
       .Default(isTorchValueType);
 }
 

@@ -62,8 +62,6 @@ def _remedy(example: Any) -> str:
         return "pass torch.from_numpy(x), or x.item() for a number"
     if isinstance(example, complex):
         return "pass a tensor of one element"
-    if isinstance(example, torch.Generator):
-        return "leave it out and call torch.manual_seed"
     return "pass tensors, numbers, strings, or tuples, lists, dicts and scripted classes of them"
 
 
@@ -190,6 +188,10 @@ class Arguments:
                 spec, value = self._scalar(path, checked_number(path, float, example))
                 return replace(spec, converts=True) if isinstance(spec, ScalarSpec) else spec, value
             return self._scalar(path, example)
+        if isinstance(example, torch.Generator):
+            if kind not in ("GeneratorType", "AnyType"):
+                raise mismatch(path, declared, example)
+            return self._generator(path)
         if isinstance(example, dict) and hasattr(type(example), "__missing__"):
             raise ArgumentTypeError(
                 f"argument '{path}': a {type(example).__name__} makes elements that are not there: pass dict(...) of it"
@@ -256,6 +258,11 @@ class Arguments:
         if kind is int and isinstance(value, ScalarValue):
             self.state.ints[expr_of(value.sym)] = (index, int(example))
         return ScalarSpec(path, index, kind), value
+
+    def _generator(self, path: str) -> tuple[InputSpec, Value]:
+        index, ssa = self._argument(path, self.state.emitter.scalar_type(torch.Generator))
+        value = self.state.opaque_scalar(torch.Generator, ssa)
+        return ScalarSpec(path, index, torch.Generator), value
 
     def _argument(self, path: str, to: Any) -> tuple[int, Any]:
         self.names.append(path)

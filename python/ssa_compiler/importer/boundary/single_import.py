@@ -130,6 +130,7 @@ class ProgramImport:
             signature=self.opened.signature,
             can_be_kept=self.opened.signature is None,
             keeps_loops=bool(state.kept_loops),
+            makes_generators=self.interpreter.python_calls.makes_generators,
         )
 
     def _parameter(self, index: int, found: FoundParameter) -> ParameterSpec:

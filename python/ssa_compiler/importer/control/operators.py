@@ -66,6 +66,7 @@ from ..values.values import (
     Value,
     in_words,
     is_const,
+    is_generator,
 )
 from .blocks import Blocks
 from .if_and_loop import Control
@@ -205,6 +206,8 @@ class Operators(Blocks):
         foreign = not is_built_in(schema.name)
         if foreign and not schema.is_mutable and all(is_told(spec.type) for spec in schema.returns):
             # There is no result whose looks it has to be asked for.
+            return run_later(self.python_calls, node, op, schema, arguments)
+        if is_generator(first) and not has_tensor:
             return run_later(self.python_calls, node, op, schema, arguments)
         if has_tensor:
             if op is None:

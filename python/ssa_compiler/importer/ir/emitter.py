@@ -32,7 +32,13 @@ DTYPE_NUMBERS = {entry.dtype: entry.number for entry in element_types()}
 
 leave_out_op_classes(_mlir)
 
-_SCALAR_TYPES = {int: "!torch.int", float: "!torch.float", bool: "!torch.bool", str: "!torch.str"}
+_SCALAR_TYPES = {
+    int: "!torch.int",
+    float: "!torch.float",
+    bool: "!torch.bool",
+    torch.Generator: "!torch.int",
+    str: "!torch.str",
+}
 
 
 # What makes a float of sizes.

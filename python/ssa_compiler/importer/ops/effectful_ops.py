@@ -13,10 +13,11 @@ from typing import Any
 import torch
 
 from ...errors import SourceLocation
+from ...semantics.generator_ops import NAMESPACE
 from ...semantics.ignored_functions import WARNING
 from ..ir.purity import is_built_in
 from ..values.runtime_strings import Template
-from ..values.values import ListRef, RuntimeStr, TupleValue, Value
+from ..values.values import ListRef, RuntimeStr, TupleValue, Value, is_generator
 from .python_calls import PythonCalls
 from .python_functions import is_told
 
@@ -46,6 +47,13 @@ def run_later(calls: PythonCalls, node: Any, op: Any, schema: Any, arguments: li
         return []
     if (schema.name, schema.overload_name) == ("aten::manual_seed", ""):
         op = torch.manual_seed
+    elif is_generator(arguments[0] if arguments else None):
+        method = schema.name.partition("::")[2]
+        if schema.name.startswith("aten::"):
+            op = getattr(torch.Generator, method)
+        if schema.returns and schema.returns[0].alias_info is not None:  # it returns the generator
+            calls.call(OpCall(op, schema, returns=False), arguments)
+            return [arguments[0]]
     elif op is None or is_built_in(schema.name):
         for argument in arguments:
             if isinstance(argument, ListRef):
@@ -78,17 +86,19 @@ class OpCall:
         reason: why it is not compiled.
     """
 
-    def __init__(self, op: Callable[..., Any], schema: Any) -> None:
+    def __init__(self, op: Callable[..., Any], schema: Any, *, returns: bool = True) -> None:
         """Create it.
 
         Args:
             op: what runs.
             schema: its schema.
+            returns: whether its results are used.
         """
         self._op, self._schema = op, schema
+        self._returns = schema.returns if returns else []
         self.reason = (
             "it sets PyTorch's random stream"
-            if schema.name == "aten::manual_seed"
+            if schema.name.startswith(("aten::", NAMESPACE))
             else "it is no op of PyTorch's own, and may do more than compute its results"
         )
 
@@ -100,7 +110,7 @@ class OpCall:
 
         def call(*values: Any) -> Any:
             result = self._op(*values[:positional], **dict(zip(names, values[positional:], strict=True)))
-            return result if self._schema.returns else None
+            return result if self._returns else None
 
         return call
 
@@ -110,11 +120,11 @@ class OpCall:
 
     def outputsSize(self) -> int:
         """Return the number of results; several are a tuple."""
-        return min(len(self._schema.returns), 1)
+        return min(len(self._returns), 1)
 
     def output(self) -> Any:
         """Return the result."""
-        kinds = [spec.type for spec in self._schema.returns]
+        kinds = [spec.type for spec in self._returns]
         return _Returned(kinds[0] if len(kinds) == 1 else torch._C.TupleType(kinds))
 
 

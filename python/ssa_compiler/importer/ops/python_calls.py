@@ -76,11 +76,16 @@ _LARGEST = 1 << 24
 
 
 class PythonCalls:
-    """Imports calls of Python functions."""
+    """Imports calls of Python functions.
+
+    Attributes:
+        makes_generators: whether one may return a generator of random numbers.
+    """
 
     def __init__(self, state: State, modules: Modules, tensors: TensorOps, containers: Containers) -> None:
         self.state, self.modules = state, modules
         self.tensors, self.containers = tensors, containers
+        self.makes_generators = False
         self._made: dict[Any, Made] = {}
         self._looks: dict[Any, Any] = modules.looks
 
@@ -127,6 +132,7 @@ class PythonCalls:
             title_of(python, name),
             getattr(node, "reason", "") or stays_python(python),
         )
+        self.makes_generators |= torch.Generator in kinds
         schema = schema_of(operator, leaves, kinds, written)
         made = Made(schema, call, owner.path if owner is not None else None, self.state.locations.user(), [], leaves)
         self._made[place] = made
@@ -326,6 +332,7 @@ class PythonCalls:
                 int: int,
                 float: float,
                 bool: bool,
+                torch.Generator: torch.Generator,
             }
             if isinstance(value, torch.Tensor) or type(value) in scalars:
                 kind = torch.Tensor if isinstance(value, torch.Tensor) else scalars[type(value)]

@@ -35,10 +35,10 @@ __all__ = [
 ]
 
 
-_SCALARS = {"IntType": int, "FloatType": float, "BoolType": bool}
+_SCALARS = {"IntType": int, "FloatType": float, "BoolType": bool, "GeneratorType": torch.Generator}
 
 
-SCHEMA_NAMES = {int: "int", float: "float", bool: "bool", torch.Tensor: "Tensor"}
+SCHEMA_NAMES = {int: "int", float: "float", bool: "bool", torch.Generator: "int", torch.Tensor: "Tensor"}
 
 
 @dataclass

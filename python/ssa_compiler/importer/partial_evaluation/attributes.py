@@ -62,9 +62,9 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, value: Known, nod
         return expressions.known(node, made)
     if program.is_assigned(node.attr, found, type(thing)):
         return program.states.attribute(expressions.scope, value, node.attr, node)
-    if isinstance(found, torch.Tensor) or _is_uniform(found):
-        parts = found.values() if isinstance(found, dict) else found
-        if isinstance(found, torch.Tensor) or any(isinstance(part, torch.Tensor) for part in parts):
+    if isinstance(found, (torch.Tensor, torch.Generator)) or _is_uniform(found):
+        parts: Any = found.values() if isinstance(found, dict) else found
+        if isinstance(found, (torch.Tensor, torch.Generator)) or any(isinstance(part, torch.Tensor) for part in parts):
             is_tensor = isinstance(found, torch.Tensor)
             inner = program.tensor_value(found, made.path) if is_tensor else expressions.samples.value(found)
             return Result(program.held_expression(expressions.scope, made.path, found, node), inner)
@@ -104,6 +104,8 @@ def _of_module(expressions: ExpressionEvaluator, owner: Result, made: Known, nod
         value = _assigned(expressions, made, node.attr)
         program.states.declare(made_of, node.attr, value)
         return Result(node, value)
+    if isinstance(found, torch.Generator):
+        return Result(node, expressions.samples.value(found))
     if isinstance(found, torch.Tensor):
         value = program.tensor_value(found, made.path)
         return Result(program.unwrapped(node) if _may_be_none(made_of, node.attr) else node, value)

@@ -18,7 +18,7 @@ from .interfaces import Arguments, Result
 from .new_nodes import with_places
 from .values import Known, Scalar
 
-__all__ = ["with_floats"]
+__all__ = ["as_float", "with_floats"]
 
 
 @lru_cache(maxsize=256)
@@ -58,14 +58,15 @@ def with_floats(function: Any, arguments: Arguments, where: ast.AST) -> Argument
         return arguments
     names = list(inspect.signature(function).parameters)
     positional = [
-        _float(result, where) if name in wanted else result for name, result in zip(names, arguments.positional)
+        as_float(result, where) if name in wanted else result for name, result in zip(names, arguments.positional)
     ]
     rest = list(arguments.positional[len(positional) :])
-    named = {name: _float(each, where) if name in wanted else each for name, each in arguments.named.items()}
+    named = {name: as_float(each, where) if name in wanted else each for name, each in arguments.named.items()}
     return replace(arguments, positional=[*positional, *rest], named=named)
 
 
-def _float(result: Result, where: ast.AST) -> Result:
+def as_float(result: Result, where: ast.AST) -> Result:
+    """Return a number as a float, if it is an int."""
     if number_kind(result.value) is not int:
         return result
     if isinstance(result.value, Known):

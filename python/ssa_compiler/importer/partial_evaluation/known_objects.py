@@ -10,7 +10,7 @@ import types
 
 import torch
 
-from . import deques
+from . import deques, generators
 from .callees import is_of_torch
 from .classes import is_plain_class
 from .interfaces import Arguments, CallEvaluator, Evaluated, Result
@@ -26,6 +26,9 @@ def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
     if thing is collections.deque:
         calls.scope.use(callee)
         return deques.make(calls, node)
+    if thing is torch.Generator:
+        calls.scope.use(callee)
+        return generators.make(calls, node)
     if isinstance(thing, types.MethodType) and path is not None and not isinstance(thing.__self__, torch.nn.Module):
         program.depend(Known(thing.__func__, program.part_of(path, "__func__")))  # it may have one of its own later
     if path is None or not (program.is_elsewhere(path) or is_plain_class(type(thing))):

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from . import generators
 from .effects import has_effects
 from .hints import sizes
 from .interfaces import Arguments, CallEvaluator, Result
@@ -68,6 +69,8 @@ def call(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
     if isinstance(value, ListValue) and function.attr == "sort":
         if (made := sorted_in_place(calls, node, Result(function.value, value))) is not None:
             return made
+    if value == Scalar(torch.Generator):
+        return generators.call_method(calls, node, function.attr, function.value)
     is_number = isinstance(value, Scalar) and value.kind in (bool, int, float)
     if is_number and not hasattr(value.kind, function.attr):  # type: ignore[attr-defined]
         return _without_method(calls, node, function, value.kind)  # type: ignore[attr-defined]

@@ -12,6 +12,8 @@ from typing import Any
 import torch
 
 from . import unions
+from .float_parameters import as_float
+from .hints import number_kind
 from .interfaces import Arguments, Result
 from .rejections import NotCompiledError
 from .values import Known, ListValue, OptionalValue, TensorValue, Unknown, Value, annotation, is_none, is_something
@@ -30,6 +32,8 @@ __all__ = [
 ]
 
 _UNSET = "unset"
+_OF_INTS = frozenset({"IntType", "NumberType", "BoolType"})
+"""Types of parameters that take an int."""
 
 
 def no_attribute(name: str) -> tuple[type[Exception], str]:
@@ -70,7 +74,11 @@ def required(scope: Any, result: Result, error: type[Exception], message: str) -
 
 
 def operands(scope: Any, name: str, skip: int) -> Callable[[Result, int, str], Result]:
-    """Return what makes of an argument of an operator one that is not None, nor a list with None in it.
+    """Return what makes of an argument of an operator one that it takes.
+
+    That is not None, nor a list with None in it, unless the operator takes these; and no int where it takes a float,
+    which TorchScript does not convert.
+
 
     Args:
         scope: the function.
@@ -85,9 +93,16 @@ def operands(scope: Any, name: str, skip: int) -> Callable[[Result, int, str], R
     def held(result: Result, position: int, key: str) -> Result:
         element = result.value.element if isinstance(result.value, ListValue) else None
         of_tensors = isinstance(element, OptionalValue) and isinstance(element.element, TensorValue)
-        if not schemas or result.node is None or not (of_tensors or isinstance(result.value, OptionalValue)):
+        is_optional = of_tensors or isinstance(result.value, OptionalValue)
+        is_int, is_nothing = number_kind(result.value) is int, is_none(result.value)
+        if not schemas or result.node is None or not (is_optional or is_int or is_nothing):
             return result
         found = [each for all_ in given for k, each in enumerate(all_) if k == position + skip or each.name == key]
+        if is_nothing:  # as a variable it may be an Optional[Tensor] to TorchScript
+            return Result(ast.copy_location(ast.Constant(None), result.node), result.value)
+        if is_int:
+            kinds = {_plain_kind(each.type) for each in found}
+            return as_float(result, result.node) if "FloatType" in kinds and not kinds & _OF_INTS else result
         if of_tensors:
             takes = any(str(each.type) == "List[Tensor]" for each in found)
             return _present_elements(scope, result) if takes else result
@@ -96,6 +111,11 @@ def operands(scope: Any, name: str, skip: int) -> Callable[[Result, int, str], R
         return required(scope, result, TypeError, f"{name}(): an argument is None")
 
     return held
+
+
+def _plain_kind(declared: Any) -> str:
+    """The kind of a TorchScript type that may be an Optional."""
+    return str((declared.getElementType() if declared.kind() == "OptionalType" else declared).kind())
 
 
 def of_module(scope: Any, module: torch.nn.Module, arguments: Arguments) -> Arguments:

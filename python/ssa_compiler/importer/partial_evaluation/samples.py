@@ -61,6 +61,7 @@ _HINTS: dict[type, Any] = {
     complex: 1j,
     slice: slice(None),
     torch.device: torch.device("cpu"),
+    torch.Generator: torch.Generator(),
 }
 
 

@@ -41,7 +41,7 @@ def adopted(expressions: ExpressionEvaluator, result: Result, where: ast.AST) ->
     if scope.owner is not root:
         raise NotCompiledError("a global object with tensors, in a constructor")
     name = root.name_of(program.places[path])
-    if isinstance(value.object, (torch.Tensor, list, tuple, dict)):
+    if isinstance(value.object, (torch.Tensor, torch.Generator, list, tuple, dict)):
         program.hold(root, name, value.object)
     own = ast.copy_location(ast.Name(scope.self_name, ast.Load()), where)
     attribute = ast.copy_location(ast.Attribute(own, name, ast.Load()), where)
@@ -54,4 +54,4 @@ def _may_hold(thing: Any) -> bool:
         return not thing or any(map(_may_hold, thing.values()))
     if isinstance(thing, (list, tuple)):
         return thing == [] or any(map(_may_hold, thing))
-    return isinstance(thing, torch.Tensor) or (is_mutable_object(thing) and not is_constant(thing))
+    return isinstance(thing, (torch.Tensor, torch.Generator)) or (is_mutable_object(thing) and not is_constant(thing))

@@ -53,6 +53,7 @@ ATTRIBUTE = "an attribute"
 DEFAULTS = {bool: "False", int: "0", float: "0.0", complex: "0j", str: "''"}
 """An expression for some value of a type."""
 _SCALARS = (bool, int, float, complex, str)
+_WRITTEN = {torch.device: "torch.device", torch.dtype: "int", torch.Generator: "torch.Generator"}
 
 
 class Value:
@@ -118,7 +119,7 @@ class TensorValue(Value):
 
 @dataclass(frozen=True)
 class Scalar(Value):
-    """A bool, int, float, complex, str, torch.device or torch.dtype.
+    """A bool, int, float, complex, str, torch.device, torch.dtype or torch.Generator.
 
     Attributes:
         kind: its class.
@@ -249,6 +250,8 @@ def value_of(thing: Any, sample: Callable[[torch.Tensor], Any]) -> Value:
         return TensorValue(thing.dtype, thing.dim(), sample(thing))
     if thing is None:
         return _NOTHING
+    if isinstance(thing, torch.Generator):
+        return Scalar(torch.Generator)
     if isinstance(thing, (*_SCALARS, torch.device, torch.dtype)):
         return Scalar(type(thing), thing)
     if isinstance(thing, torch.Size):
@@ -305,7 +308,7 @@ def type_value(kind: Any) -> Value:
         return DictValue(parts[0], parts[1])
     if origin is tuple:
         return TupleValue(tuple(parts))
-    if isinstance(kind, type) and kind in _SCALARS:
+    if isinstance(kind, type) and kind in (*_SCALARS, torch.Generator):
         return Scalar(kind)
     return ObjectValue(kind) if isinstance(kind, type) and declared_name(kind) is not None else UNKNOWN
 
@@ -395,7 +398,7 @@ def annotation(value: Value | None) -> str | None:
         general = value_of(value.object, lambda tensor: None)
         return annotation(general)
     if isinstance(value, Scalar):
-        return {torch.device: "torch.device", torch.dtype: "int"}.get(value.kind, value.kind.__name__)
+        return _WRITTEN.get(value.kind, value.kind.__name__)
     if isinstance(value, (ListValue, OptionalValue)):
         element = annotation(value.element)
         kind = "List" if isinstance(value, ListValue) else "Optional"

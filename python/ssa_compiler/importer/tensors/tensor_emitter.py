@@ -83,6 +83,8 @@ class TensorEmitter(ABC):
             if isinstance(expr, (sympy.Integer, sympy.Float)):
                 return ConstValue(kind(expr))
             return ScalarValue(kind, self.emitter.expression(expr), python)
+        if isinstance(python, torch.Generator):
+            return self.state.generators[id(python)]
         return ConstValue(python)
 
     def operand(self, argument: Argument, wanted: str) -> Any:
@@ -115,7 +117,7 @@ class TensorEmitter(ABC):
         elif isinstance(value, torch.memory_format):
             value = MEMORY_FORMATS.index(value)
         elif isinstance(value, torch.Generator):
-            raise self.state.unsupported_op("a Generator, a stream of random numbers of its own; use torch.manual_seed")
+            raise self.state.unsupported_op("a Generator that TorchScript has made a constant; pass it as an argument")
         elif isinstance(value, (torch.layout, torch.device)) or wanted in ("Device", "Layout"):
             value = None
         elif wanted == "float" and isinstance(value, int):

@@ -22,7 +22,7 @@ from ..ir.schemas import element_of, functional_of, registered_name, with_number
 from ..values.diagnostics import ProgramRaises
 from ..values.state import State
 from ..values.symbols import expr_of
-from ..values.values import ConstValue, ScalarValue, TensorValue, tensor_values
+from ..values.values import ConstValue, ScalarValue, TensorValue, is_generator, tensor_values
 from .comparisons import is_comparison
 from .complex_scalars import has_complex, takes_tensors
 from .indexing import Indexing
@@ -135,6 +135,8 @@ class Writes:
         state, schema, target = self.state, op._schema, args[index]
         if any(result.alias_info is None for result in schema.returns) or self.draws_in_memory_order(op, args):
             return False
+        if any(map(is_generator, args)):
+            return False  # the pure forms that passes know take none
         # Masks take no part in type promotion.
         operands = [value for spec, value in zip(schema.arguments, args) if spec.name != "mask"]
         flat = [value for argument in operands for value in tensor_values(argument)]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import copy
 
+import torch
+
+from ...semantics.generator_ops import MAKE, NAMESPACE
 from .literals import unknown
 
-__all__ = ["columns", "extended", "plus", "without_flag"]
+__all__ = ["columns", "extended", "makes_generator", "plus", "without_flag"]
 
 
 def columns(value: ast.expr) -> ast.expr:
@@ -31,6 +34,24 @@ def without_flag(call: ast.Call) -> None:
     if isinstance(call.func, ast.Attribute) and call.func.attr == "nonzero":
         is_flag = [each.arg == "as_tuple" and getattr(each.value, "value", None) is False for each in call.keywords]
         call.keywords = [each for each, drops in zip(call.keywords, is_flag) if not drops]
+
+
+def makes_generator(call: ast.Call, meaning: object) -> None:
+    """`torch.Generator(...)`, of which TorchScript makes one constant for all calls, as an operator.
+
+    Args:
+        call: a call.
+        meaning: what is called, None if that is not known.
+    """
+    if meaning is not torch.Generator:
+        return
+    operator: ast.expr = ast.Name("torch", ast.Load())
+    for name in ("ops", NAMESPACE, MAKE):
+        operator = ast.Attribute(operator, name, ast.Load())
+    for part in ast.walk(operator):
+        if isinstance(part, ast.expr):
+            ast.copy_location(part, call)
+    call.func = operator
 
 
 def plus(node: ast.UnaryOp) -> ast.expr:

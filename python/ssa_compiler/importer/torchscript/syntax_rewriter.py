@@ -23,7 +23,7 @@ from .literals import (
     named_dtype,
     unknown,
 )
-from .other_words import columns, extended, plus, without_flag
+from .other_words import columns, extended, makes_generator, plus, without_flag
 from .tuple_operands import as_list, as_lists
 
 __all__ = ["IN_PLACE", "KEPT", "Rewriter", "is_python_method"]
@@ -373,6 +373,7 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and len(node.args) == 3 and node.func.attr in _SEARCHES:
             node.args[2] = counted_from_end(node.args[2])
         without_flag(node)
+        makes_generator(node, self._meaning(node.func))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "rsplit" and not node.args + node.keywords:
             node.func.attr = "split"  # TorchScript's rsplit() separates at single spaces
         if is_of_python(node.func):

@@ -45,7 +45,7 @@ def _can_be_passed(value: Any) -> bool:
         return all(map(_is_key, value)) and all(map(_can_be_passed, value.values()))
     if type(value) in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
         return all(map(_can_be_passed, value))
-    return type(value) in _PLAIN or isinstance(value, torch.Tensor)
+    return type(value) in _PLAIN or isinstance(value, (torch.Tensor, torch.Generator))
 
 
 def _is_key(key: Any) -> bool:

@@ -189,6 +189,8 @@ class Modules:
             raise self.state.unsupported(
                 f"the attribute {path}, an object of a custom class such as packed weights; dequantize, or keep tensors"
             )
+        if isinstance(value, torch.Generator):
+            raise AnotherPlan.holding(path)
         if self._held_containers and any(
             id(c) in self._held_containers for c in containers_in(follow(self.root, path))
         ):

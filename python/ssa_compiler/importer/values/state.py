@@ -86,6 +86,7 @@ class State(Diagnostics):
         self.scalars: list[str] = []
         self.kept_loops: set[Site] = set()
         self.inductions: dict[Any, Site] = {}
+        self.generators: dict[int, ScalarValue] = {}
         self.joins = True
         self._forms: tuple[frozenset[Form] | None, dict[Any, Form]] = (None, {})
         self.has_opaque_ops = False
@@ -276,6 +277,10 @@ class State(Diagnostics):
 
     def scalar(self, kind: type, ssa: Any, sym: Any) -> Value:
         """Return a scalar; a constant if its symbol turns out to be one."""
+        if kind is torch.Generator:
+            made = ScalarValue(kind, ssa, sym)
+            self.generators[id(sym)] = made
+            return made
         if isinstance(sym, (bool, int, float)):
             return ConstValue(kind(sym))
         expr = expr_of(sym)

@@ -167,7 +167,9 @@ class Symbols:
         return self._memo[key]
 
     def scalar(self, kind: type, key: Any) -> Any:
-        """Return the symbol of `key` for a scalar of the given kind."""
+        """Return the symbol of `key` for a scalar of the given kind, or a generator that stands for one."""
+        if kind is torch.Generator:
+            return torch.Generator()
         if kind is int:
             return self.integer(key)
         return self.floating(key) if kind is float else self.boolean(key)

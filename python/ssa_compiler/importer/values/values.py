@@ -39,6 +39,7 @@ __all__ = [
     "Value",
     "in_words",
     "is_const",
+    "is_generator",
     "made_at",
     "tensor_values",
 ]
@@ -116,17 +117,22 @@ SOME_STR = RuntimeStr("?")
 
 @dataclass(eq=False)
 class ScalarValue(Value):
-    """A dynamic int, float or bool.
+    """A dynamic int, float or bool, or a generator of random numbers.
 
     Attributes:
-        kind: int, float or bool.
-        ssa: its MLIR value (`!torch.int`, `!torch.float`, `!torch.bool`).
-        sym: the SymInt, SymFloat or SymBool that stands for it in FakeTensor computations.
+        kind: int, float, bool or torch.Generator.
+        ssa: its MLIR value (`!torch.int`, `!torch.float`, `!torch.bool`); the number of a generator (`abi/generators.py`).
+        sym: the SymInt, SymFloat or SymBool that stands for it in FakeTensor computations, or a generator that does.
     """
 
     kind: type
     ssa: Any
     sym: Any
+
+
+def is_generator(value: Any) -> bool:
+    """Whether a value is a generator of random numbers."""
+    return isinstance(value, ScalarValue) and value.kind is torch.Generator
 
 
 @dataclass(eq=False)

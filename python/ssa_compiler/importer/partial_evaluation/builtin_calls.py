@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from ..torchscript.function_scope import is_iterator
 from . import asked_types, deques, records, sequences, sets
 from .comprehensions import rename
 from .displays import shown
@@ -259,13 +260,34 @@ def _stopping(calls: CallEvaluator, node: ast.Call) -> Result | None:
 
 
 def mapped(scope: Any, node: ast.Call) -> ast.expr:
-    """`map(f, items)` as a generator."""
-    if len(node.args) != 2 or node.keywords:
-        raise NotCompiledError("map() of several operands")
-    name = scope.name()
-    generator = ast.comprehension(ast.Name(name, ast.Store()), node.args[1], [], 0)
-    made = ast.GeneratorExp(ast.Call(node.args[0], [ast.Name(name, ast.Load())], []), [generator])
-    return with_places(made, node)
+    """`map(f, a, b)` as a generator."""
+    if len(node.args) < 2 or node.keywords or isinstance(node.args[0], ast.Starred):
+        raise NotCompiledError("map() of no operands")
+    function, *given = node.args
+    operands = [each for part in given for each in _written_out(scope, part)]
+    names = [scope.name() for _ in operands]
+    stored: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
+    read: list[ast.expr] = [ast.Name(name, ast.Load()) for name in names]
+    if len(operands) == 1:
+        generator = ast.comprehension(stored[0], operands[0], [], 0)
+    else:
+        rows = ast.Call(ast.Name("zip", ast.Load()), operands, [])
+        generator = ast.comprehension(ast.Tuple(stored, ast.Store()), rows, [], 0)
+    return with_places(ast.GeneratorExp(ast.Call(function, read, []), [generator]), node)
+
+
+def _written_out(scope: Any, part: ast.expr) -> list[ast.expr]:
+    """The operands that one stands for: several of `*items`."""
+    if not isinstance(part, ast.Starred):
+        return [part]
+    found = scope.variables.get(part.value.id) if isinstance(part.value, ast.Name) else None
+    value = None if found is None else found.value
+    length = len(value.elements) if isinstance(value, TupleValue) else None
+    if isinstance(value, Known) and isinstance(value.object, (list, tuple)):
+        length = len(value.object)
+    if not length:
+        raise NotCompiledError("map() of a dynamic number of operands")
+    return [ast.Subscript(copy.deepcopy(part.value), ast.Constant(k), ast.Load()) for k in range(length)]
 
 
 def _range(made: range, node: ast.AST) -> Any:
@@ -352,7 +374,7 @@ def _tuple(calls: CallEvaluator, node: ast.Call) -> Result | None:
         return result
     if isinstance(result.value, ListValue) and result.node is not None:
         value = result.value
-        if isinstance(node.args[0], (ast.GeneratorExp, ast.ListComp)) and value.length is not None:
+        if (is_iterator(node.args[0]) or isinstance(node.args[0], ast.ListComp)) and value.length is not None:
             parts = calls.expressions.spread(result, node)
             if parts is not None:
                 nodes = [calls.expressions.expression(part, node) for part in parts]

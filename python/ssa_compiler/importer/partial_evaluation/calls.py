@@ -226,7 +226,7 @@ class Calls:
                 given = {keyword.arg: found_value}
             else:
                 given = records.items(self.expressions, found_value, keyword.value)
-            if given.keys() & named.keys():
+            if given.keys() & named.keys() and not hasattr(node, "overrides"):
                 raise NotCompiledError("an argument that is passed twice")
             named |= given
         return Arguments(positional, named)

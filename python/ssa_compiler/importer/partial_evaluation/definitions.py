@@ -17,7 +17,7 @@ from torch._sources import SourceContext
 
 from ..torchscript.function_scope import admit_none
 from .autograd_functions import without_context
-from .effects import has_effects, may_raise
+from .effects import has_effects, may_raise, only_reads
 from .interfaces import Arguments, Result
 from .lambda_sources import parsed_lambda
 from .nonlocals import with_cells
@@ -307,7 +307,7 @@ def changes(scope: Scope, node: Any) -> bool:
         or (
             isinstance(part, ast.Call)
             and has_effects(scope, ast.Call(part.func, [], part.keywords))
-            and not hasattr(part, "is_getter")
+            and not only_reads(part)
         )
         for statement in node.body
         for part in ast.walk(statement)

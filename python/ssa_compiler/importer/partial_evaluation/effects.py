@@ -7,6 +7,7 @@ import builtins
 import itertools
 import math
 import types
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -17,7 +18,7 @@ from .callees import is_op
 from .operator_calls import IS_PURE
 from .values import DictValue, Known, ListValue, ObjectValue, OptionalValue, Scalar, TensorValue, TupleValue, field_of
 
-__all__ = ["has_effects", "mark_iterators", "may_raise", "must_be_decomposed"]
+__all__ = ["has_effects", "mark_iterators", "may_raise", "must_be_decomposed", "only_reads"]
 
 _PURE = frozenset(
     "abs bool chr dict divmod enumerate float getattr hasattr int isinstance iter len list max min ord pow range reversed round "
@@ -45,6 +46,16 @@ def has_effects(scope: Any, expression: Any) -> bool:
         or _calls_method(scope, node)
         for node in ast.walk(expression)
     )
+
+
+def only_reads(call: ast.Call) -> bool:
+    """Whether a call in an evaluated function has no effects but its arguments', whatever owns its method.
+
+    Methods of the user's objects are functions there.
+    """
+    function = call.func
+    reads = isinstance(function, ast.Attribute) and function.attr in _CONVERTING | _READING
+    return reads or hasattr(call, "is_getter") or hasattr(call, "is_pure")
 
 
 def _calls_method(scope: Any, node: Any) -> bool:
@@ -122,8 +133,16 @@ def _is_pure_name(scope: Any, name: str, call: ast.Call) -> bool:
     except KeyError:
         return False
     if meant is getattr(builtins, name, None):
-        return name in _PURE
+        return name in _PURE or (name in ("filter", "map") and _calls_pure(scope, call.args))
     return _is_pure_object(meant, call)
+
+
+def _calls_pure(scope: Any, arguments: Sequence[ast.expr]) -> bool:
+    """Whether the function that `map` is given has no effects."""
+    function = arguments[0] if arguments else None
+    if isinstance(function, ast.Lambda):
+        return True  # its body is looked at, too
+    return isinstance(function, ast.Name) and function.id in _PURE and _called(scope, function) is not None
 
 
 def mark_iterators(scope: Any, node: ast.AST) -> None:

@@ -15,6 +15,7 @@ from . import (
     displays,
     dtype_limits,
     later_keys,
+    mixed_comparisons,
     named_tuple_methods,
     objects,
     records,
@@ -349,16 +350,13 @@ class Expressions(Conditions):
             if kind in (ast.Is, ast.IsNot) and is_none(values[1]) and is_something(values[0]) and not effects:
                 self.discard(results[0], node.left)
                 return self.known(node, Known(kind is ast.IsNot))
-            if kind in (ast.Eq, ast.NotEq) and any(isinstance(value, Unknown) for value in values):
+            equal = kind in (ast.Eq, ast.NotEq)
+            if equal and (made := mixed_comparisons.compared(self, node, results, effects=effects)) is not None:
+                return made
+            if equal and any(isinstance(value, Unknown) for value in values):
                 if any(is_list(value) is not None for value in values):
                     raise NotCompiledError("a comparison of a list or tuple with what has no known type")
-            if kind in (ast.Eq, ast.NotEq) and is_list(values[0]) is not None and is_list(values[1]) is not None:
-                if is_list(values[0]) is not is_list(values[1]):  # a list is no tuple
-                    if effects:
-                        raise OrderError("a list compared with a tuple")
-                    for result, part in zip(results, (node.left, *node.comparators)):
-                        self.discard(result, part)
-                    return self.known(node, Known(kind is ast.NotEq))
+            if equal and is_list(values[0]) is not None and is_list(values[1]) is not None:
                 if is_list(values[0]):
                     node.of_lists = True  # type: ignore[attr-defined]
                 results = [Result(displays.as_list(r.node), r.value) for r in results]

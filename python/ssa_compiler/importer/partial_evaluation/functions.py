@@ -42,6 +42,7 @@ from .presence import declared_unset
 from .rejections import NeedsKnownError, NotCompiledError, OrderError
 from .returned_functions import moved
 from .scope import Scope, literal, type_expression
+from .spelt_arguments import with_parameters
 from .statements import Statements
 from .values import (
     Closure,
@@ -269,6 +270,8 @@ class Functions:
         """
         definition, first = request.definition, request.first
         skip = 1 if first and definition.scope is None and request.owner is not None and first != _SELF else 0
+        definition = with_parameters(definition, arguments, skip)
+        request = replace(request, definition=definition)
         results = bind(scope, definition, arguments, skip)
         free = self._free(definition, results, scope)
         for keep_numbers in (True, False):

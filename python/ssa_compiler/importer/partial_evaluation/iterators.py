@@ -6,19 +6,25 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..torchscript.function_scope import is_iterator
 from .comprehensions import rename
 from .interfaces import CallEvaluator, Result, StatementEvaluator
+from .new_nodes import put_in
 from .rejections import NotCompiledError
 from .values import Known, ListValue, TensorValue, UnionValue
 
-__all__ = ["assigned", "following", "iterated"]
+__all__ = ["assigned", "following", "iterated", "put_in_place"]
 
 _END = 1 << 62
 """The place of an iterator that has reached the end of its list: it stays there, if elements are added to the list."""
+
+
+_READERS = frozenset("all any dict enumerate filter list map max min reversed set sorted sum tuple zip".split())
+"""Functions of an iterator that compute nothing of their own before they read it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +40,67 @@ class _Iterator:
     items: str
     place: str
     scope: Any
+
+
+def put_in_place(scope: Any, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Write iterators where they are read: `rows = map(f, xs)`, and then `return list(rows)`.
+
+    Args:
+        scope: the function.
+        body: statements that follow one another.
+    Returns:
+        The statements, of which those are left out that only make an iterator for a later one, between which and that
+        one there is nothing but plain assignments.
+    """
+    left = list(body)
+    for position in reversed(range(len(left) - 1)):
+        first = left[position]
+        if not isinstance(first, ast.Assign) or len(first.targets) != 1 or not is_iterator(first.value):
+            continue
+        target, names = first.targets[0], {part.id for part in ast.walk(first) if isinstance(part, ast.Name)}
+        later = next((n for n in range(position + 1, len(left)) if not _is_plain(left[n], names)), len(left) - 1)
+        second = left[later]
+        field = "iter" if isinstance(second, ast.For) else "value"
+        read = getattr(second, field, None)
+        if not isinstance(target, ast.Name) or isinstance(second, ast.AugAssign) or not _reads(read, target.id):
+            continue
+        if sum(isinstance(part, ast.Name) and part.id == target.id for part in ast.walk(second)) != 1:
+            continue
+        left[later] = made = copy.deepcopy(second)
+        setattr(made, field, put_in(getattr(made, field), target.id, first.value))
+        scope.forget(target.id)  # behind it there is nothing left to read
+        del left[position]
+    return left
+
+
+def _is_plain(statement: ast.stmt, names: Collection[str]) -> bool:
+    """Whether a statement lets new variables have constants or empty displays, none of the names among them."""
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
+        return False
+    stored = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    plain = (ast.Constant, ast.Dict, ast.List, ast.Tuple, ast.Load, ast.UnaryOp, ast.USub)
+    return all(isinstance(each, ast.Name) and each.id not in names for each in stored) and all(
+        isinstance(part, plain) for part in ast.walk(statement.value)
+    )
+
+
+def _reads(node: Any, name: str) -> bool:
+    """Whether an expression reads an iterator of a name before it computes anything else."""
+    if isinstance(node, ast.Name):
+        return node.id == name
+    if isinstance(node, ast.Starred):
+        return _reads(node.value, name)
+    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        return _reads(node.generators[0].iter, name)
+    if isinstance(node, (ast.Tuple, ast.List)):
+        place = next((k for k, part in enumerate(node.elts) if _reads(part, name)), None)
+        return place is not None and all(isinstance(part, (ast.Constant, ast.Name)) for part in node.elts[:place])
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in _READERS:
+        return False
+    others = [part for part in (*node.args, *(each.value for each in node.keywords)) if not _reads(part, name)]
+    return len(others) < len(node.args) + len(node.keywords) and all(
+        isinstance(part, (ast.Attribute, ast.Constant, ast.Lambda, ast.Name)) for part in others
+    )
 
 
 def assigned(statements: Any, node: ast.Assign) -> list[ast.stmt] | None:

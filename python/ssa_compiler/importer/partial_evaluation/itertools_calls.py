@@ -258,7 +258,7 @@ def _with_step(statement: ast.stmt, step: ast.expr) -> ast.stmt:
             if not isinstance(node.func, ast.Name) or node.func.id != "_step":
                 return node
             made = put_in(put_in(ast.Expr(copy.deepcopy(step)), "_a", node.args[0]), "_b", node.args[1])
-            return made.value  # type: ignore[attr-defined]
+            return made.value
 
     made: ast.stmt = Put().visit(statement)
     return made

@@ -14,6 +14,7 @@ from . import deques, generators
 from .callees import is_of_torch
 from .classes import is_plain_class
 from .interfaces import Arguments, CallEvaluator, Evaluated, Result
+from .new_nodes import with_places
 from .rejections import NotCompiledError
 from .values import Known, Value
 
@@ -26,6 +27,9 @@ def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
     if thing is collections.deque:
         calls.scope.use(callee)
         return deques.make(calls, node)
+    if thing is functools.partial:
+        calls.scope.use(callee)
+        return _made_partial(calls, node)
     if thing is torch.Generator:
         calls.scope.use(callee)
         return generators.make(calls, node)
@@ -42,6 +46,29 @@ def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
     arguments = calls.arguments(node)
     given = Arguments([Result(None, callee), *arguments.positional], arguments.named)
     return program.functions.call(calls.scope, called, given, node)
+
+
+def _made_partial(calls: CallEvaluator, node: ast.Call) -> Result:
+    """Evaluate `functools.partial(f, x, k=1)`, as a lambda of what its arguments are now."""
+    given = calls.arguments(node)
+    names = [calls.scope.name() for _ in (*given.positional, *given.named)]
+    for name, result in zip(names, (*given.positional, *given.named.values())):
+        if result.node is None:
+            calls.scope.variables[name] = result
+            continue
+        assigned = with_places(ast.Assign([ast.Name(name, ast.Store())], result.node), node)
+        calls.scope.hoist([assigned], node)
+        calls.scope.variables[name] = Result(with_places(ast.Name(name, ast.Load()), node), result.value)
+    if not given.positional:
+        raise NotCompiledError("functools.partial of no function")
+    positional, rest = names[: len(given.positional)], calls.scope.name()
+    named = ", ".join(f"{key}={name}" for key, name in zip(given.named, names[len(positional) :]))
+    text = f"lambda *{rest}, **{rest}_named: {positional[0]}({', '.join([*positional[1:], f'*{rest}'])}, {named}"
+    made = ast.parse(f"{text}{', ' if named else ''}**{rest}_named)", mode="eval").body
+    for part in ast.walk(made):
+        ast.copy_location(part, node)
+    made.body.overrides = True  # type: ignore[attr-defined]  # keywords of the call, those that are bound
+    return calls.expressions.evaluate(made)
 
 
 def _partial(calls: CallEvaluator, node: ast.Call, bound: functools.partial[object], path: str) -> Result:

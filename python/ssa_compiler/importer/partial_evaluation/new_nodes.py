@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import copy
-from typing import Any
+from typing import Any, TypeVar
 
 __all__ = ["parsed_at", "put_in", "with_places"]
+
+_Node = TypeVar("_Node", bound=ast.AST)
 
 
 def with_places(node: Any, where: ast.AST) -> Any:
@@ -26,12 +28,12 @@ def parsed_at(text: str, where: ast.AST) -> list[ast.stmt]:
     return made
 
 
-def put_in(statement: ast.stmt, name: str, value: ast.expr) -> ast.stmt:
-    """A statement with an expression in place of a name."""
+def put_in(node: _Node, name: str, value: ast.expr) -> _Node:
+    """A statement or expression with an expression in place of a name."""
 
     class Put(ast.NodeTransformer):
         def visit_Name(self, found: ast.Name) -> ast.expr:
             return copy.deepcopy(value) if found.id == name else found
 
-    made: ast.stmt = Put().visit(statement)
+    made: _Node = Put().visit(node)
     return made

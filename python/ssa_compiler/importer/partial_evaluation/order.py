@@ -212,6 +212,10 @@ class _Steps:
         return node
 
     def _starred(self, node: ast.Starred) -> ast.expr:
+        if is_iterator(node.value):  # it is read to its end before the call
+            name = self._name()
+            rows = ast.comprehension(ast.Name(name, ast.Store()), node.value, [], 0)
+            node.value = ast.ListComp(ast.Name(name, ast.Load()), [rows])
         node.value = self.part(node.value)
         return node
 

@@ -79,7 +79,6 @@ def operands(scope: Any, name: str, skip: int) -> Callable[[Result, int, str], R
     That is not None, nor a list with None in it, unless the operator takes these; and no int where it takes a float,
     which TorchScript does not convert.
 
-
     Args:
         scope: the function.
         name: the operator.

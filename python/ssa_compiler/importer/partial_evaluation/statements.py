@@ -14,6 +14,7 @@ from .conditions import as_condition, is_left_out, narrowed
 from .effects import has_effects, mark_iterators, must_be_decomposed
 from .expressions import Expressions
 from .interfaces import CallEvaluator, Result, Written
+from .iterators import put_in_place
 from .loop_else import without_else
 from .loops import Loops
 from .order import decomposed, mark, with_name
@@ -51,7 +52,7 @@ class Statements(Assignments):
     def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Evaluate statements one after the other; what follows the end of a block is left out."""
         out: list[ast.stmt] = []
-        for statement in records.gathered(self.scope, body):
+        for statement in put_in_place(self.scope, records.gathered(self.scope, body)):
             try:
                 out += unions.noted(self.scope, self.statement(statement))
             except RejectionError as error:

@@ -1,0 +1,68 @@
+"""`a == b` and `a != b` of two types, which TorchScript does not compare: of None, or of a list and a tuple."""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+from .interfaces import ExpressionEvaluator, Result
+from .rejections import OrderError
+from .tuple_orders import is_list
+from .values import Known, OptionalValue, Scalar, TensorValue, is_none, is_something
+
+__all__ = ["compared"]
+
+
+def compared(
+    expressions: ExpressionEvaluator, node: ast.Compare, results: list[Result], *, effects: bool
+) -> Result | None:
+    """Return what a comparison gives; None if both operands are of one type.
+
+    Args:
+        expressions: evaluates.
+        node: the comparison, by `==` or `!=`.
+        results: its operands.
+        effects: whether these have effects.
+    Raises:
+        OrderError: they have, and none is left of them.
+    """
+    lists = [is_list(result.value) for result in results]
+    if None not in lists and lists[0] is not lists[1]:  # a list is no tuple
+        if effects:
+            raise OrderError("a list compared with a tuple")
+        return _known(expressions, node, results)
+    if effects:
+        return None
+    for one, other in (results, results[::-1]):
+        differs = isinstance(node.ops[0], ast.NotEq)
+        if is_none(one.value) and is_something(other.value):
+            return _known(expressions, node, results)
+        if is_none(one.value) and isinstance(other.value, OptionalValue):
+            operator = ast.IsNot() if differs else ast.Is()
+            tested = ast.Compare(expressions.expression(other, node), [operator], [ast.Constant(None)])
+            return Result(_placed(tested, node), Scalar(bool))
+        inner = one.value.element if isinstance(one.value, OptionalValue) else None
+        if inner is None or isinstance(inner, TensorValue) or not is_something(other.value):
+            continue
+        left, right = expressions.named(one, node), expressions.named(other, node)
+        test = ast.Compare(left, [ast.Is() if differs else ast.IsNot()], [ast.Constant(None)])
+        scope, held = expressions.scope, expressions.scope.name()
+        scope.variables[held] = Result(scope.program.unwrapped(copy.deepcopy(left)), inner)
+        same = ast.Compare(ast.Name(held, ast.Load()), [node.ops[0]], [right])
+        whole = ast.BoolOp(ast.Or() if differs else ast.And(), [test, same])
+        return expressions.evaluate(_placed(whole, node))
+    return None
+
+
+def _known(expressions: ExpressionEvaluator, node: ast.Compare, results: list[Result]) -> Result:
+    """The outcome for operands that differ whatever they are."""
+    for result in results:
+        expressions.discard(result, node)
+    return expressions.known(node, Known(isinstance(node.ops[0], ast.NotEq)))
+
+
+def _placed(made: ast.expr, where: ast.AST) -> ast.expr:
+    for part in ast.walk(made):
+        if isinstance(part, ast.expr) and not hasattr(part, "lineno"):
+            ast.copy_location(part, where)
+    return made

@@ -416,11 +416,6 @@ def decorated(x: Tensor):
     return x + 1  # rejected
 
 
-@rejected(X, says="a Generator, a stream of random numbers of its own; use torch.manual_seed")
-def own_generator(x: Tensor):
-    return x + torch.rand(2, generator=torch.Generator())  # rejected
-
-
 @rejected(X, says="is_inference, as compiled code makes no inference tensors; ask")
 def asks_for_inference(x: Tensor):
     return (x + 1).is_inference()  # rejected

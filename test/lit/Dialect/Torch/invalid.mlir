@@ -152,3 +152,10 @@ func.func @written_result_of_another_dtype(%x: !torch.tensor<[2],si64>, %i: !tor
   %0 = torch.aten.lt_.Scalar %x, %i : !torch.tensor<[2],si64>, !torch.int -> !torch.tensor<[2],i1>
   return
 }
+
+// -----
+func.func @float_for_a_generator(%x: !torch.tensor<[2],f32>, %g: !torch.float) {
+  // expected-error @below {{operand #1 ('generator') must be Generator?, but got '!torch.float'}}
+  %0 = torch.operator "torch.aten.cauchy_like"(%x, %g) {tssa.schema = "aten::cauchy_like(Tensor self, *, Generator? generator=None) -> Tensor"} : (!torch.tensor<[2],f32>, !torch.float) -> !torch.tensor<[2],f32>
+  return
+}

@@ -142,3 +142,16 @@ func.func @branches(%c: !torch.bool, %x: !torch.tensor<[2],f32>, %v: !torch.vten
   }
   return
 }
+
+// An op that draws from the caller's generator, which the importer has as an int: two draws are two ops, and one that
+// nobody reads advances the generator.
+// CHECK-LABEL: func.func @draws_from_a_generator
+func.func @draws_from_a_generator(%g: !torch.int, %n: !torch.int) -> (!torch.tensor<[2],f32>, !torch.tensor<[2],f32>) {
+  // CHECK-COUNT-3: torch.operator "torch.aten.rand.generator"
+  %none = torch.constant.none
+  %size = torch.prim.ListConstruct %n : (!torch.int) -> !torch.list<int>
+  %a = torch.operator "torch.aten.rand.generator"(%size, %g, %none, %none, %none, %none) {tssa.random, tssa.schema = "aten::rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"} : (!torch.list<int>, !torch.int, !torch.none, !torch.none, !torch.none, !torch.none) -> !torch.tensor<[2],f32>
+  %b = torch.operator "torch.aten.rand.generator"(%size, %g, %none, %none, %none, %none) {tssa.random, tssa.schema = "aten::rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"} : (!torch.list<int>, !torch.int, !torch.none, !torch.none, !torch.none, !torch.none) -> !torch.tensor<[2],f32>
+  %unused = torch.operator "torch.aten.rand.generator"(%size, %g, %none, %none, %none, %none) {tssa.random, tssa.schema = "aten::rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"} : (!torch.list<int>, !torch.int, !torch.none, !torch.none, !torch.none, !torch.none) -> !torch.tensor<[2],f32>
+  return %a, %b : !torch.tensor<[2],f32>, !torch.tensor<[2],f32>
+}

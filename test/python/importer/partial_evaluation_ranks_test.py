@@ -102,3 +102,26 @@ class Counted(nn.Module):
 def test_numbers_out_of_tensors_of_no_known_dtype(dtype: torch.dtype) -> None:
     for n in (0, 1, 3):
         check(Counted(), (torch.tensor([1, 2, 5], dtype=dtype), n))
+
+
+class Scaled(torch.nn.Module):
+    """Of parts, and of what has sizes that are no constants, the rank is known: `tolist` needs it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.linear, self.conv = torch.nn.Linear(4, 4), torch.nn.Conv2d(1, 2, 1)
+
+    def forward(self, x, n: int):  # type: ignore[no-untyped-def]
+        found = []
+        for _ in range(n):
+            x = torch.cat([x, x[:1]])
+            scale, shift = self.linear(x).chunk(2, dim=1)
+            grid = torch.nn.functional.interpolate(self.conv((scale + shift)[None, None]), size=x.shape[-2:])
+            found += grid[0, 0].sum(0).tolist()
+        return found
+
+
+def test_parts_and_dynamic_sizes() -> None:
+    with torch.no_grad():
+        check(Scaled(), (torch.ones(2, 4), 2), (torch.zeros(2, 4), 1), (torch.ones(2, 4), 0))

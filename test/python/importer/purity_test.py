@@ -260,10 +260,6 @@ def sets_grad_mode(x: Tensor) -> Tensor:
     return x + 1
 
 
-def own_generator(x: Tensor) -> Tensor:
-    return torch.rand(3, generator=torch.Generator())
-
-
 @pytest.mark.parametrize(
     ("program", "says"),
     [
@@ -271,7 +267,6 @@ def own_generator(x: Tensor) -> Tensor:
         (of_others, "purity::composite, of which nothing says"),
         (a_text, "purity::text, whose result is neither a number nor a tensor"),
         (sets_grad_mode, "aten::set_grad_enabled, which does more than compute a result"),
-        (own_generator, "a Generator, a stream of random numbers of its own; use torch.manual_seed"),
     ],
 )
 def test_what_can_neither_be_run_at_import_nor_later_is_rejected(program: Callable[..., Any], says: str) -> None:

@@ -1,4 +1,4 @@
-"""Linear interpolation to sizes that are dynamic."""
+"""Linear and nearest interpolation to sizes that are dynamic."""
 
 import pytest
 import torch
@@ -40,6 +40,23 @@ def test_dynamic_sizes_of_the_image() -> None:
 def test_it_is_compiled() -> None:
     explanation = ssa_compiler.compile(resized, (IMAGE, SIZES[0]), fullgraph=True).explain()
     assert not explanation.callbacks
+
+
+def nearest(x: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    height, width = int(sizes[0]), int(sizes[1])
+    image = F.interpolate(x[None, None], size=(height, width))
+    exact = F.interpolate(x[None, None], size=(height, width), mode="nearest-exact")
+    line = F.interpolate(x[None], size=width)
+    volume = F.interpolate(x.expand(1, 1, 3, 7, 5), size=(2, height, width), mode="nearest-exact")
+    rows = x[: min(height, 7)][None, None]
+    return image, exact, line, volume, F.interpolate(rows, scale_factor=(2.0, 1.7))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.uint8], ids=str)
+def test_nearest(dtype: torch.dtype) -> None:
+    more = [torch.tensor(sizes) for sizes in ((14, 10), (41, 23), (6, 58))]
+    check(nearest, *[((IMAGE * 50).abs().to(dtype), sizes) for sizes in (*SIZES, *more)], rtol=0.0, atol=0.0)
+    assert not ssa_compiler.compile(nearest, (IMAGE, SIZES[0]), fullgraph=True).explain().callbacks
 
 
 @pytest.mark.parametrize("sizes", [(0, 3), (3, 0), (-1, 2)])

@@ -46,8 +46,9 @@ class _Undispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None:
-            return func(*args, **(kwargs or {}))  # FakeTensorMode, whose turn is after all others, takes it
+        # FakeTensorMode, whose turn is after all others, takes it; or it makes a tensor, as of device "meta".
+        if torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None or not types:
+            return func(*args, **(kwargs or {}))
         return FakeTensor.__torch_dispatch__(func, types, args, kwargs or {})
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -53,21 +55,25 @@ def shapes_of(module: torch.nn.Module | None = None) -> Iterator[Callable[[int],
     Args:
         module: what they are passed to; most modules take one size of the last or the second dimension.
     """
-    for size in _SIZES:
-        yield lambda rank, size=size: (size,) * rank  # type: ignore[misc]
-    if module is None:
-        return
-    sizes = [getattr(module, name) for name in ("in_channels", "num_features") if hasattr(module, name)]
-    sizes += [tensor.shape[-1] for tensor in module.parameters() if tensor.dim()]
+    sizes = (
+        []
+        if module is None
+        else [getattr(module, name) for name in ("in_channels", "num_features") if hasattr(module, name)]
+    )
+    sizes += [tensor.shape[-1] for tensor in module.parameters() if tensor.dim()] if module is not None else []
     for known in list(dict.fromkeys(sizes))[:_MOST]:
         yield lambda rank, known=known: (*(2,) * (rank - 1), known)[:rank]  # type: ignore[misc]
         yield lambda rank, known=known: (2, known, *(_SPATIAL,) * (rank - 2))[:rank]  # type: ignore[misc]
+    for size in _SIZES:
+        yield lambda rank, size=size: (size,) * rank  # type: ignore[misc]
 
 
 def lacks_ranks(value: Value) -> bool:
     """Whether more may be known of a tensor, or of one in a tuple."""
     if isinstance(value, TupleValue):
         return any(map(lacks_ranks, value.elements))
+    if isinstance(value, ListValue):
+        return value.element is not None and lacks_ranks(value.element)
     return isinstance(value, Unknown) or (isinstance(value, TensorValue) and None in (value.dtype, value.rank))
 
 
@@ -94,7 +100,14 @@ def _common(one: Value, other: Value) -> Value:
     if alike and len(one.elements) == len(other.elements):  # type: ignore[attr-defined]
         parts = zip(one.elements, other.elements)  # type: ignore[attr-defined]
         return TupleValue(tuple(_common(*pair) for pair in parts), one.names)  # type: ignore[attr-defined]
+    if isinstance(one, (TupleValue, ListValue)) and isinstance(other, (TupleValue, ListValue)):
+        return ListValue(functools.reduce(_common, (*_parts(one), *_parts(other))))  # sizes decide how many there are
     return UNKNOWN
+
+
+def _parts(value: TupleValue | ListValue) -> tuple[Value, ...]:
+    elements = value.elements if isinstance(value, TupleValue) else (value.element or UNKNOWN,)
+    return elements or (UNKNOWN,)
 
 
 def _merged(known: Value, found: Value) -> Value:
@@ -106,4 +119,11 @@ def _merged(known: Value, found: Value) -> Value:
     if isinstance(known, TupleValue) and isinstance(found, TupleValue) and len(known.elements) == len(found.elements):
         parts = tuple(_merged(*pair) for pair in zip(known.elements, found.elements))
         return TupleValue(parts, known.names)
+    if not isinstance(found, (ListValue, TupleValue)):
+        return known
+    element = functools.reduce(_common, _parts(found))
+    if isinstance(known, TupleValue):
+        return TupleValue(tuple(_merged(each, element) for each in known.elements), known.names)
+    if isinstance(known, ListValue) and known.element is not None:
+        return dataclasses.replace(known, element=_merged(known.element, element))
     return known

@@ -124,7 +124,9 @@ class Samples:
                 return ListValue(args[0], is_tuple=True)
             if function in (torch.tensor, torch.as_tensor) and (made := self._of_numbers(args[0], kwargs)) is not None:
                 return made
-            return _listed(self._vague(function, args, kwargs), name) if isinstance(found, Unknown) else found
+            known = _listed(self._vague(function, args, kwargs), name) if isinstance(found, Unknown) else found
+            lists = [value for value in (*args, *kwargs.values()) if isinstance(value, ListValue)]
+            return self._ranked(known, function, args, kwargs) if all(value.length for value in lists) else known
         for given in (args, *_of_other_numbers(args, kwargs)):
             for make in (self._fake, self._real):
                 try:
@@ -201,16 +203,15 @@ class Samples:
         """What kind of result a function has for tensors of which nothing, or only the dtype, is known."""
         tensors = tensors_in((*args, *kwargs.values()))
         typed = all(value.dtype is not None for value in tensors)
+        ranked_all = all(value.rank is not None or value.sample is not None for value in tensors)
+        dtypes = (torch.float32,) if typed else (torch.float32, torch.float64)
         for is_real in (False, True):
-            for rank in (2, 3, 4, 1, 0):
+            for rank in (0,) if ranked_all else (2, 3, 4, 1, 0):
                 try:
-                    one, other = (
-                        self._of_rank(function, args, kwargs, rank, dtype, is_real)
-                        for dtype in (torch.float32, torch.float64)
-                    )
+                    made = [self._of_rank(function, args, kwargs, rank, dtype, is_real) for dtype in dtypes]
                 except Exception:  # noqa: BLE001 - as above
                     continue
-                return _without_samples(one, typed or one == other)
+                return _without_samples(made[0], made[0] == made[-1])
         sampled = [value for value in tensors if value.sample is not None]
         if sampled and len(sampled) == len(args) + len(kwargs):  # whose sizes may be others
             plain = [_without_sample(value) for value in args]

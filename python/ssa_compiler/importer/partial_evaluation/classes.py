@@ -47,10 +47,13 @@ from .values import (
     joined,
 )
 
-__all__ = ["Classes", "ignored_attributes", "is_plain_class"]
+__all__ = ["Classes", "ignored_attributes", "is_list_class", "is_plain_class"]
 
 _OTHER_WAYS = frozenset(
     "__new__ __getattr__ __getattribute__ __setattr__ __delattr__ __del__ __set_name__ __init_subclass__".split()
+)
+_OF_LISTS = _OTHER_WAYS | frozenset(
+    "__init__ __iter__ __getitem__ __setitem__ __len__ __contains__ __reversed__ __bool__ __eq__ __add__".split()
 )
 _IGNORED = "__jit_ignored_attributes__"
 _NUMBERS = itertools.count()
@@ -71,6 +74,17 @@ def is_plain_class(kind: type) -> bool:
     )
 
 
+def is_list_class(kind: type) -> bool:
+    """Whether a class is one of the user's that adds methods to lists, and is read as they are."""
+    own = [owner for owner in kind.__mro__ if owner not in (list, object)]
+    return (
+        issubclass(kind, list)
+        and bool(own)
+        and not any(is_of_torch(owner) or type(owner) is not type for owner in own)
+        and not any(_OF_LISTS & set(vars(owner)) for owner in own)
+    )
+
+
 def ignored_attributes(
     root: torch.nn.Module | None, held: Mapping[int, tuple[Any, Mapping[str, Any]]]
 ) -> Iterator[tuple[torch.nn.Module, dict[str, Any]]]:
@@ -84,9 +98,13 @@ def ignored_attributes(
     for part in root.modules() if root is not None else ():
         shown = held.get(id(part), (None, {}))[1]
         found = {name: value for name, value in vars(part).items() if name not in shown}
-        names = [name for name, value in found.items() if is_plain_class(type(value)) or has_tuple_keys(value)]
+        names = [name for name, value in found.items() if _is_known(value)]
         if names and _IGNORED not in vars(part):
             yield part, {_IGNORED: [*getattr(part, _IGNORED, ()), *names]}
+
+
+def _is_known(value: Any) -> bool:
+    return is_plain_class(type(value)) or is_list_class(type(value)) or has_tuple_keys(value)
 
 
 class Classes:

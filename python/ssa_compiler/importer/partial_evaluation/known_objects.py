@@ -12,7 +12,7 @@ import torch
 
 from . import deques, generators
 from .callees import is_of_torch
-from .classes import is_plain_class
+from .classes import is_list_class, is_plain_class
 from .interfaces import Arguments, CallEvaluator, Evaluated, Result
 from .new_nodes import with_places
 from .rejections import NotCompiledError
@@ -35,14 +35,16 @@ def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
         return generators.make(calls, node)
     if isinstance(thing, types.MethodType) and path is not None and not isinstance(thing.__self__, torch.nn.Module):
         program.depend(Known(thing.__func__, program.part_of(path, "__func__")))  # it may have one of its own later
-    if path is None or not (program.is_elsewhere(path) or is_plain_class(type(thing))):
+    if path is None or not (program.is_elsewhere(path) or is_plain_class(type(thing)) or is_list_class(type(thing))):
         return None
     if isinstance(thing, functools.partial):
         return _partial(calls, node, thing, path)
     called = inspect.getattr_static(type(thing), "__call__", None)
     if not isinstance(called, types.FunctionType):
         return None
-    program.depend(Known(type(thing), program.part_of(path, "__class__")))
+    # The parts of a list are its elements: its class is compared with these.
+    is_list = is_list_class(type(thing))
+    program.depend(callee if is_list else Known(type(thing), program.part_of(path, "__class__")))
     arguments = calls.arguments(node)
     given = Arguments([Result(None, callee), *arguments.positional], arguments.named)
     return program.functions.call(calls.scope, called, given, node)

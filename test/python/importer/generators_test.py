@@ -69,6 +69,23 @@ def optional(x, generator=None):  # type: ignore[no-untyped-def]
     return torch.stack(parts).sum(0) + len(parts) * x[:2]
 
 
+def in_lists_and_dicts(x, listed: list[torch.Generator], named):  # type: ignore[no-untyped-def]
+    x = x + torch.rand(3, generator=listed[0]) - torch.rand(3, generator=listed[1])
+    return x, torch.randn(2, generator=named["a"])
+
+
+def drawn_as_long_as(x: Tensor, g: torch.Generator) -> Tensor:
+    while x.sum() < 12:
+        x = x + torch.rand(3, generator=g)
+        if x[0] > 3:
+            torch.rand(1, generator=g)  # nobody uses it, but the next one is another
+    return x
+
+
+def one_or_two(x: Tensor, a: torch.Generator, b: torch.Generator) -> tuple[bool, Tensor]:
+    return a is b, x + torch.rand(3, generator=a) + torch.rand(3, generator=b)
+
+
 CASES: dict[Callable[..., Any], list[tuple[Any, ...]]] = {
     passed: [(X, seeded(0)), (X, seeded(3))],
     either: [(X, seeded(4), seeded(5), n) for n in (3, 0, 1, 2)],
@@ -76,6 +93,9 @@ CASES: dict[Callable[..., Any], list[tuple[Any, ...]]] = {
     made_in_a_loop: [(X, n) for n in (2, 0, 1, 5)],
     states: [(X,), (X * 2,)],
     optional: [(X, seeded(3)), (X, seeded(4))],
+    in_lists_and_dicts: [(X, [seeded(1), seeded(2)], {"a": seeded(3)}), (X, [seeded(4)] * 2, {"a": seeded(5)})],
+    drawn_as_long_as: [(X, seeded(1)), (X * 30, seeded(2)), (X + 2, seeded(3))],
+    one_or_two: [(X, seeded(1), seeded(2)), (X, *[seeded(3)] * 2)],
 }
 
 
@@ -134,6 +154,31 @@ def test_generators_of_a_module_and_of_its_objects() -> None:
     assert torch.equal(model.gen.get_state(), eager.gen.get_state())
     model.gen = seeded(11)  # the program takes what the module has when it is called
     torch.testing.assert_close(compiled(X, 2)[1], (torch.arange(2) + torch.rand(1, generator=seeded(11))) / 2)
+
+
+class Made(nn.Module):
+    """Generators in containers, one that is there after the first call, and one that each call makes anew."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listed, self.named = [seeded(1), seeded(2)], {"a": seeded(3)}
+        self.first = None
+        self.last = seeded(4)
+
+    def forward(self, x):  # type: ignore[no-untyped-def]
+        if self.first is None:
+            self.first = torch.Generator().manual_seed(5)
+        x = x + torch.rand(3, generator=self.first) + torch.rand(3, generator=self.last)
+        self.last = torch.Generator().manual_seed(int(x.sum()))
+        return x + torch.rand(3, generator=self.listed[1]) + torch.rand(3, generator=self.named["a"])
+
+
+def test_generators_in_containers_and_attributes_that_change() -> None:
+    eager, model = Made(), Made()
+    compiled = ssa_compiler.compile(model, (X,), fullgraph=True)
+    for k in range(3):
+        torch.testing.assert_close(compiled(X * k), eager(X * k))
+        assert torch.equal(model.last.get_state(), eager.last.get_state())
 
 
 GLOBAL = seeded(7)

@@ -25,7 +25,17 @@ from ..values.diagnostics import ProgramRaises
 from ..values.heap import TUPLE
 from ..values.state import State
 from ..values.symbols import expr_of
-from ..values.values import ConstValue, DictRef, ListRef, OptionalValue, ScalarValue, TensorValue, TupleValue, Value
+from ..values.values import (
+    ConstValue,
+    DictRef,
+    ListRef,
+    OptionalValue,
+    ScalarValue,
+    TensorValue,
+    TupleValue,
+    Value,
+    is_generator,
+)
 from .list_tensors import ListTensors
 from .nested_tensors import NestedValue
 from .promotion import check_number, check_written
@@ -154,6 +164,9 @@ class Metadata:
             return ConstValue(self._same_container(a, b) == wanted)
         if isinstance(a, ConstValue) and isinstance(b, ConstValue) and Numbered in (type(a.value), type(b.value)):
             return ConstValue((a.value == b.value) == wanted)
+        if is_generator(a) and is_generator(b):
+            numbers = [self.state.opaque_scalar(int, each.ssa) for each in (a, b)]
+            return self.scalars.emit("eq" if wanted else "ne", numbers)
         raise self.state.unsupported_op("'is' on anything but None, tensors, lists, dicts and objects")
 
     def _same_container(self, a: ListRef | DictRef, b: ListRef | DictRef) -> bool:

@@ -64,7 +64,9 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, value: Known, nod
         return program.states.attribute(expressions.scope, value, node.attr, node)
     if isinstance(found, (torch.Tensor, torch.Generator)) or _is_uniform(found):
         parts: Any = found.values() if isinstance(found, dict) else found
-        if isinstance(found, (torch.Tensor, torch.Generator)) or any(isinstance(part, torch.Tensor) for part in parts):
+        if isinstance(found, (torch.Tensor, torch.Generator)) or any(
+            isinstance(part, (torch.Tensor, torch.Generator)) for part in parts
+        ):
             is_tensor = isinstance(found, torch.Tensor)
             inner = program.tensor_value(found, made.path) if is_tensor else expressions.samples.value(found)
             return Result(program.held_expression(expressions.scope, made.path, found, node), inner)
@@ -98,14 +100,14 @@ def _of_module(expressions: ExpressionEvaluator, owner: Result, made: Known, nod
     if not isinstance(found, torch.Tensor) and not callable(found) and _is_of_class(made_of, node.attr):
         return expressions.known(node, made)  # an attribute of the class, of which TorchScript knows nothing
     program = expressions.scope.program
+    if isinstance(found, torch.Generator):
+        return Result(node, expressions.samples.value(found))
     if program.is_assigned(node.attr, found):
         if type(found) in (list, dict) and made.path is not None:
             return Result(node, program.states.container(made_of, node.attr, made))
         value = _assigned(expressions, made, node.attr)
         program.states.declare(made_of, node.attr, value)
         return Result(node, value)
-    if isinstance(found, torch.Generator):
-        return Result(node, expressions.samples.value(found))
     if isinstance(found, torch.Tensor):
         value = program.tensor_value(found, made.path)
         return Result(program.unwrapped(node) if _may_be_none(made_of, node.attr) else node, value)
@@ -139,11 +141,15 @@ def _assigned(expressions: ExpressionEvaluator, made: Known, name: str) -> Value
 def _is_uniform(thing: Any) -> bool:
     """Whether TorchScript takes a container as an attribute of a module."""
     if isinstance(thing, (list, tuple)) and thing and not hasattr(thing, "_fields"):
-        return len({type(part) for part in thing}) == 1 and isinstance(thing[0], (*_STORED, torch.Tensor))
+        return len({type(part) for part in thing}) == 1 and isinstance(
+            thing[0], (*_STORED, torch.Tensor, torch.Generator)
+        )
     if not isinstance(thing, dict) or not thing:
         return False
     kinds = {type(part) for part in thing.values()}
-    return all(kind in _STORED for kind in kinds) or (kinds == {torch.Tensor} and {*map(type, thing)} == {str})
+    return all(kind in _STORED for kind in kinds) or (
+        kinds in ({torch.Tensor}, {torch.Generator}) and {*map(type, thing)} == {str}
+    )
 
 
 def of_tensor(expressions: ExpressionEvaluator, owner: TensorValue, name: str) -> Value:

@@ -62,7 +62,9 @@ def put_in_place(scope: Any, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         second = left[later]
         field = "iter" if isinstance(second, ast.For) else "value"
         read = getattr(second, field, None)
-        if not isinstance(target, ast.Name) or isinstance(second, ast.AugAssign) or not _reads(read, target.id):
+        if not isinstance(target, ast.Name) or not _reads(read, target.id):
+            continue
+        if isinstance(second, ast.AugAssign) and not _is_other(second.target, names):
             continue
         if sum(isinstance(part, ast.Name) and part.id == target.id for part in ast.walk(second)) != 1:
             continue
@@ -73,13 +75,18 @@ def put_in_place(scope: Any, body: Sequence[ast.stmt]) -> list[ast.stmt]:
     return left
 
 
+def _is_other(target: ast.expr, names: Collection[str]) -> bool:
+    """Whether a target is a variable that is none of the names."""
+    return isinstance(target, ast.Name) and target.id not in names
+
+
 def _is_plain(statement: ast.stmt, names: Collection[str]) -> bool:
     """Whether a statement lets new variables have constants or empty displays, none of the names among them."""
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
         return False
     stored = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     plain = (ast.Constant, ast.Dict, ast.List, ast.Tuple, ast.Load, ast.UnaryOp, ast.USub)
-    return all(isinstance(each, ast.Name) and each.id not in names for each in stored) and all(
+    return all(_is_other(each, names) for each in stored) and all(
         isinstance(part, plain) for part in ast.walk(statement.value)
     )
 

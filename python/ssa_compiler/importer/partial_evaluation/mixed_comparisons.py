@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import copy
 
+from .hints import number_kind
 from .interfaces import ExpressionEvaluator, Result
 from .rejections import OrderError
 from .tuple_orders import is_list
-from .values import Known, OptionalValue, Scalar, TensorValue, is_none, is_something
+from .values import DictValue, Known, OptionalValue, Scalar, TensorValue, Value, is_none, is_something
 
 __all__ = ["compared"]
 
@@ -26,10 +27,10 @@ def compared(
     Raises:
         OrderError: they have, and none is left of them.
     """
-    lists = [is_list(result.value) for result in results]
-    if None not in lists and lists[0] is not lists[1]:  # a list is no tuple
+    kinds = [_kind(result.value) for result in results]
+    if None not in kinds and kinds[0] is not kinds[1]:  # a list is no tuple
         if effects:
-            raise OrderError("a list compared with a tuple")
+            raise OrderError("a comparison of two types")
         return _known(expressions, node, results)
     if effects:
         return None
@@ -52,6 +53,16 @@ def compared(
         whole = ast.BoolOp(ast.Or() if differs else ast.And(), [test, same])
         return expressions.evaluate(_placed(whole, node))
     return None
+
+
+def _kind(value: Value) -> type | None:
+    """What values of a type may be equal to: numbers are, whatever they are; None if that is not known."""
+    if number_kind(value) is not None:
+        return int
+    if (ordered := is_list(value)) is not None:
+        return list if ordered else tuple
+    thing = value.kind if isinstance(value, Scalar) else type(value.object) if isinstance(value, Known) else None
+    return str if thing is str else dict if isinstance(value, DictValue) or thing is dict else None
 
 
 def _known(expressions: ExpressionEvaluator, node: ast.Compare, results: list[Result]) -> Result:

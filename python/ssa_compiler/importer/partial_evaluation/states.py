@@ -37,6 +37,7 @@ from .values import (
 __all__ = ["States"]
 
 _TYPES = {"Tensor": torch.Tensor, **{name: getattr(typing, name) for name in ("List", "Dict", "Tuple", "Optional")}}
+_TYPES["torch"] = torch
 
 
 class States:
@@ -263,7 +264,7 @@ def _can_be_added(value: Value | None) -> bool:
     if isinstance(value, TensorValue):
         return True
     if isinstance(value, Scalar):
-        return value.kind in (bool, int, float, str)
+        return value.kind in (bool, int, float, str, torch.Generator)
     if isinstance(value, TupleValue):
         return bool(value.elements) and not value.names and all(map(_can_be_added, value.elements))
     if isinstance(value, ListValue):

@@ -264,7 +264,11 @@ def _of_known(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Resu
         if isinstance(thing, tuple) and isinstance(node.value, ast.Tuple):
             node.value = ast.copy_location(ast.List(node.value.elts, ast.Load()), node.value)
         return Result(node, value or UNKNOWN)
-    if isinstance(thing, dict) and thing and all(isinstance(part, torch.Tensor) for part in thing.values()):
+    if (
+        isinstance(thing, dict)
+        and thing
+        and all(isinstance(part, (torch.Tensor, torch.Generator)) for part in thing.values())
+    ):
         return Result(node, _any_of(expressions, thing.values(), owner.value.path))  # type: ignore[attr-defined]
     return Result(node)
 
@@ -294,14 +298,14 @@ def element_of_known(expressions: ExpressionEvaluator, owner: Known, index: Know
     found = thing[position]
     path = scope.program.path_of(owner)
     if isinstance(thing, (list, tuple, dict)) and path is not None and scope.program.is_elsewhere(path):
-        if not isinstance(position, slice) and not isinstance(found, (torch.nn.Module, torch.Tensor)):
+        if not isinstance(position, slice) and not isinstance(found, (torch.nn.Module, torch.Tensor, torch.Generator)):
             part = scope.program.part_of(path, (position,))
             return Result(None, Known(found, part, owner.guards | scope.program.guards_of(index)))
     if isinstance(found, torch.nn.Module) and not isinstance(position, slice):
         return Result(None, Known(found, None, scope.program.guards_of(owner)))
     if isinstance(thing, torch.nn.Module):  # `self.layers[1:]`
         return Result(None, Known(found if isinstance(found, torch.nn.Sequential) else list(found)))
-    if isinstance(found, torch.Tensor):
+    if isinstance(found, (torch.Tensor, torch.Generator)):
         return None
     if isinstance(thing, (list, tuple, dict, range, str)):
         return Result(None, Known(found, None, scope.program.guards_of(owner) | scope.program.guards_of(index)))

@@ -14,6 +14,7 @@ from typing import Any
 
 import sympy
 import torch
+from torch.utils._pytree import tree_leaves
 from torch_mlir import ir
 
 from ...abi.paths import follow
@@ -189,8 +190,6 @@ class Modules:
             raise self.state.unsupported(
                 f"the attribute {path}, an object of a custom class such as packed weights; dequantize, or keep tensors"
             )
-        if isinstance(value, torch.Generator):
-            raise AnotherPlan.holding(path)
         if self._held_containers and any(
             id(c) in self._held_containers for c in containers_in(follow(self.root, path))
         ):
@@ -198,6 +197,8 @@ class Modules:
         self.constants.add(path)
         if isinstance(value, (torch._C.ScriptList, torch._C.ScriptDict)):
             value = list(value) if isinstance(value, torch._C.ScriptList) else dict(value.items())
+        if any(isinstance(leaf, torch.Generator) for leaf in tree_leaves(value)):
+            raise AnotherPlan.holding(path)
         return self._as_assigned(path, value)
 
     def _as_assigned(self, path: str, value: Any) -> Any:

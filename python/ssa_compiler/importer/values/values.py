@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import sympy
 import torch
@@ -130,7 +130,7 @@ class ScalarValue(Value):
     sym: Any
 
 
-def is_generator(value: Any) -> bool:
+def is_generator(value: Any) -> TypeGuard[ScalarValue]:
     """Whether a value is a generator of random numbers."""
     return isinstance(value, ScalarValue) and value.kind is torch.Generator
 

@@ -95,8 +95,14 @@ def make_call(imported: ImportedProgram, program: Program, *, detach: bool = Fal
             store_attributes(imported, leaves, values)
         return result
 
-    def call_that_makes_generators(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    return _keeping_generators(call) if imported.makes_generators else call
+
+
+def _keeping_generators(call: _Call) -> _Call:
+    """A call of a program that makes generators."""
+
+    def keeping(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         with kept_generators():
             return call(args, kwargs)
 
-    return call_that_makes_generators if imported.makes_generators else call
+    return keeping

@@ -204,10 +204,8 @@ class Operators(Blocks):
                 augmented = kind in _LISTS_AUGMENTED and is_augmented_assignment(highlighted(node))
                 return self.containers.call(f"{kind}_" if augmented else kind, arguments)
         foreign = not is_built_in(schema.name)
-        if foreign and not schema.is_mutable and all(is_told(spec.type) for spec in schema.returns):
-            # There is no result whose looks it has to be asked for.
-            return run_later(self.python_calls, node, op, schema, arguments)
-        if is_generator(first) and not has_tensor:
+        told = foreign and not schema.is_mutable and all(is_told(spec.type) for spec in schema.returns)
+        if told or (is_generator(first) and not has_tensor):  # there is no result whose looks it has to be asked for
             return run_later(self.python_calls, node, op, schema, arguments)
         if has_tensor:
             if op is None:

@@ -181,6 +181,9 @@ def _text(calls: CallEvaluator, node: ast.Call, operand: Result) -> Result:
 
 def _iterable(calls: CallEvaluator, node: ast.Call, function: Any) -> Result:
     """`zip(...)` and the like outside of loops, or over what is known."""
+    lazy = [part for part in node.args if isinstance(part, ast.GeneratorExp) or is_iterator(part)]
+    if sum(has_effects(calls.scope, part) for part in lazy) > 1:
+        raise NotCompiledError("iterators with effects that are read in turn")
     arguments = calls.arguments(node)
     values = [result.value for result in arguments.positional]
     if (

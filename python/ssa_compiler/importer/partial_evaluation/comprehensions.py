@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .displays import list_of
+from .effects import has_effects
 from .interfaces import ExpressionEvaluator, Result
 from .new_nodes import with_places
 from .parameters import all_parameters
@@ -21,6 +22,8 @@ __all__ = ["comprehension", "rename"]
 def comprehension(expressions: ExpressionEvaluator, node: Any) -> Result:
     """Evaluate a comprehension, as TorchScript takes it, or as a loop in front of the statement."""
     scope = expressions.scope
+    if any(_has_late_effects(scope, generator.iter) for generator in node.generators):
+        return _as_loop(expressions, copy.deepcopy(node))
     is_simple = len(node.generators) == 1 and not node.generators[0].ifs and not isinstance(node, ast.DictComp)
     if is_simple and not over_rows(expressions, copy.deepcopy(node.generators[0])):
         saved, hoisted = scope.save(), len(scope.before)
@@ -37,6 +40,18 @@ def comprehension(expressions: ExpressionEvaluator, node: Any) -> Result:
         del scope.before[hoisted:]
         scope.restore(saved)
     return _as_loop(expressions, copy.deepcopy(node))
+
+
+def _has_late_effects(scope: Any, items: ast.expr) -> bool:
+    """Whether there are iterators in what is gone through that have effects in turn with what is made of their
+    elements.
+    """
+    lazy = [part for part in ast.walk(items) if isinstance(part, ast.GeneratorExp) or _is_map(part)]
+    return any(has_effects(scope, part) for part in lazy)
+
+
+def _is_map(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "map"
 
 
 def _written_out(expressions: ExpressionEvaluator, node: ast.ListComp) -> Result | None:

@@ -9,8 +9,7 @@ from typing import Any
 
 import torch
 
-from . import deques, records, sequences
-from .builtin_calls import mapped
+from . import deques, lazy_loops, records, sequences
 from .classes import is_plain_class
 from .displays import spread
 from .effects import has_effects
@@ -220,8 +219,8 @@ class Loops(UnrolledLoops):
             return following
         deques.check_unchanged(self._expressions, node)
         node.iter = of_range(self.scope, node.iter) or node.iter
-        if self._builtin(node.iter) == "map":
-            return self._mapping(node)
+        if (late := lazy_loops.computed_late(self._expressions, node, self._builtin)) is not None:
+            return self._statements.block(late)
         if self._builtin(node.iter) == "reversed" and any(_changes_items(self.scope, each) for each in node.body):
             return self._backwards(node)
         iteration = self.iteration(node.iter)
@@ -259,15 +258,6 @@ class Loops(UnrolledLoops):
                 if not hasattr(part, "token"):
                     ast.copy_location(part, node)
         return [made for statement in (first, loop) for made in self._statements.statement(statement)]
-
-    def _mapping(self, node: ast.For) -> list[ast.stmt]:
-        """`for y in map(f, items)`: each is computed when it is needed."""
-        items = mapped(self.scope, node.iter)  # type: ignore[arg-type]
-        assert isinstance(items, ast.GeneratorExp)
-        generator = items.generators[0]
-        first = ast.copy_location(ast.Assign([node.target], items.elt), node)
-        made = ast.For(generator.target, generator.iter, [first, *node.body], [])
-        return self._statements.statement(ast.copy_location(made, node))
 
     def _rolled(self, node: ast.For, iteration: Iteration) -> list[ast.stmt]:
         """A loop that stays one."""

@@ -115,6 +115,10 @@ def reject_iterators(definition: ast.AST, own: frozenset[str]) -> None:
     for node in ast.walk(definition):
         if isinstance(node, ast.Call) and _stops_early(node, own):
             raise NotImplementedError("a generator that is not read to its end; write a loop")
+        if isinstance(node, ast.For) and _has_generator(node.iter, own):
+            raise NotImplementedError("an iterator that is a value, which can be read once; write list(...)")
+        if any(_has_generator(each.iter, own) for each in getattr(node, "generators", ())):
+            raise NotImplementedError("an iterator that is a value, which can be read once; write list(...)")
         value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign, ast.Return)) else None
         unpacked = isinstance(node, ast.Assign) and all(
             isinstance(each, (ast.Tuple, ast.List)) for each in node.targets
@@ -124,6 +128,14 @@ def reject_iterators(definition: ast.AST, own: frozenset[str]) -> None:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in own:
             continue
         raise NotImplementedError("an iterator that is a value, which can be read once; write list(...)")
+
+
+def _has_generator(items: ast.expr, own: frozenset[str]) -> bool:
+    """Whether a loop goes through a generator, whose elements Python computes in turn with its body."""
+    if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id not in own:
+        reads = items.func.id in ("enumerate", "filter", "map", "zip")
+        return reads and any(_has_generator(part, own) for part in items.args)
+    return isinstance(items, ast.GeneratorExp)
 
 
 def _stops_early(call: ast.Call, own: frozenset[str]) -> bool:

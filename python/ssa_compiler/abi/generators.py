@@ -15,7 +15,7 @@ import torch
 
 from ..errors import InternalError
 
-__all__ = ["generator_of", "is_generator_type", "keep_generator", "kept_generators", "number_of", "with_generators"]
+__all__ = ["generator_of", "keep_generator", "kept_generators", "number_of", "with_generators"]
 
 _known: weakref.WeakValueDictionary[int, torch.Generator] = weakref.WeakValueDictionary()
 
@@ -66,11 +66,6 @@ def generator_of(number: int) -> torch.Generator:
     return found
 
 
-def is_generator_type(kind: Any) -> bool:
-    """Whether an argument's type in a schema is Generator, or an Optional of it."""
-    return "Generator" in str(kind)
-
-
 def with_generators(schema: Any, call: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that calls another one with generators for their numbers; that one itself if it takes none.
 
@@ -78,7 +73,7 @@ def with_generators(schema: Any, call: Callable[..., Any]) -> Callable[..., Any]
         schema: the schema of the values.
         call: takes one value per argument of the schema, or fewer.
     """
-    places = [number for number, argument in enumerate(schema.arguments) if is_generator_type(argument.type)]
+    places = [number for number, argument in enumerate(schema.arguments) if "Generator" in str(argument.type)]
     if not places:
         return call
 

@@ -7,6 +7,7 @@ import copy
 
 from .hints import number_kind
 from .interfaces import ExpressionEvaluator, Result
+from .new_nodes import with_places
 from .rejections import OrderError
 from .tuple_orders import is_list
 from .values import DictValue, Known, OptionalValue, Scalar, TensorValue, Value, is_none, is_something
@@ -41,7 +42,7 @@ def compared(
         if is_none(one.value) and isinstance(other.value, OptionalValue):
             operator = ast.IsNot() if differs else ast.Is()
             tested = ast.Compare(expressions.expression(other, node), [operator], [ast.Constant(None)])
-            return Result(_placed(tested, node), Scalar(bool))
+            return Result(with_places(tested, node), Scalar(bool))
         inner = one.value.element if isinstance(one.value, OptionalValue) else None
         if inner is None or isinstance(inner, TensorValue) or not is_something(other.value):
             continue
@@ -51,7 +52,7 @@ def compared(
         scope.variables[held] = Result(scope.program.unwrapped(copy.deepcopy(left)), inner)
         same = ast.Compare(ast.Name(held, ast.Load()), [node.ops[0]], [right])
         whole = ast.BoolOp(ast.Or() if differs else ast.And(), [test, same])
-        return expressions.evaluate(_placed(whole, node))
+        return expressions.evaluate(with_places(whole, node))
     return None
 
 
@@ -70,10 +71,3 @@ def _known(expressions: ExpressionEvaluator, node: ast.Compare, results: list[Re
     for result in results:
         expressions.discard(result, node)
     return expressions.known(node, Known(isinstance(node.ops[0], ast.NotEq)))
-
-
-def _placed(made: ast.expr, where: ast.AST) -> ast.expr:
-    for part in ast.walk(made):
-        if isinstance(part, ast.expr) and not hasattr(part, "lineno"):
-            ast.copy_location(part, where)
-    return made

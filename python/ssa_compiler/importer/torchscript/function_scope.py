@@ -115,9 +115,8 @@ def reject_iterators(definition: ast.AST, own: frozenset[str]) -> None:
     for node in ast.walk(definition):
         if isinstance(node, ast.Call) and _stops_early(node, own):
             raise NotImplementedError("a generator that is not read to its end; write a loop")
-        if isinstance(node, ast.For) and _has_generator(node.iter, own):
-            raise NotImplementedError("an iterator that is a value, which can be read once; write list(...)")
-        if any(_has_generator(each.iter, own) for each in getattr(node, "generators", ())):
+        loops = [node] if isinstance(node, ast.For) else getattr(node, "generators", ())
+        if any(_has_generator(each.iter, own) for each in loops):
             raise NotImplementedError("an iterator that is a value, which can be read once; write list(...)")
         value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign, ast.Return)) else None
         unpacked = isinstance(node, ast.Assign) and all(

@@ -88,11 +88,9 @@ def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Val
     if isinstance(a, AnyScalar):
         if isinstance(value, ScalarValue):
             return [value.ssa]
-        return [
-            emitter.constant(
-                value.value if isinstance(value, ConstValue) else (0 if a.kind is torch.Generator else a.kind())
-            )
-        ]
+        if isinstance(value, ConstValue):
+            return [emitter.constant(value.value)]
+        return [emitter.constant(0 if a.kind is torch.Generator else a.kind())]  # a placeholder
     if isinstance(a, AnyTensor):
         to = emitter.tensor_type(a.dtype, a.sizes)
         if isinstance(value, TensorValue):

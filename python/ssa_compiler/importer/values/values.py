@@ -121,7 +121,7 @@ class ScalarValue(Value):
 
     Attributes:
         kind: int, float, bool or torch.Generator.
-        ssa: its MLIR value (`!torch.int`, `!torch.float`, `!torch.bool`), the number of a generator
+        ssa: its MLIR value (`!torch.int`, `!torch.float`, `!torch.bool`), or `!torch.int`, the number of a generator.
         sym: the SymInt, SymFloat or SymBool that stands for it in FakeTensor computations, or a generator that does.
     """
 

@@ -6,7 +6,7 @@ With sizes that are known the op is decomposed (`importer/fake/sampling.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, List, Optional  # noqa: UP035 - TorchScript
+from typing import Any, List, Optional, Tuple  # noqa: UP035 - TorchScript
 
 import torch
 from torch import Tensor
@@ -28,6 +28,19 @@ def _has_dynamic_sizes(arguments: Mapping[str, Any]) -> bool:
 
 def _has_floats(arguments: Mapping[str, Any]) -> bool:
     return arguments["input"].dtype in (torch.float32, torch.float64) and _has_dynamic_sizes(arguments)
+
+
+def _wanted(
+    input: Tensor, dim: int, output_size: Optional[List[int]], scale_factors: Optional[List[float]]
+) -> Tuple[int, float]:
+    """The size of the result along a dimension, and its factor, 0 if none is given."""
+    factor = 0.0
+    if scale_factors is not None:
+        factor = scale_factors[dim - 2]
+    size = output_size[dim - 2] if output_size is not None else int(input.size(dim) * factor)
+    if size <= 0 or input.size(dim) <= 0:
+        raise RuntimeError("Input and output sizes should be greater than 0")
+    return size, factor
 
 
 def _lines(input: Tensor, dim: int, size: int, align_corners: bool, factor: float) -> Tensor:
@@ -68,12 +81,7 @@ def upsample_linear(
     result = input
     for number in range(input.dim() - 2):
         dim = input.dim() - 1 - number
-        factor = 0.0
-        if scale_factors is not None:
-            factor = scale_factors[dim - 2]
-        size = output_size[dim - 2] if output_size is not None else int(input.size(dim) * factor)
-        if size <= 0 or input.size(dim) <= 0:
-            raise RuntimeError("Input and output sizes should be greater than 0")
+        size, factor = _wanted(input, dim, output_size, scale_factors)
         result = _lines(result, dim, size, align_corners, factor)
     return result
 
@@ -96,12 +104,7 @@ def _nearest(
 ) -> Tensor:
     result = input
     for dim in range(2, input.dim()):
-        factor = 0.0
-        if scale_factors is not None:
-            factor = scale_factors[dim - 2]
-        size = output_size[dim - 2] if output_size is not None else int(input.size(dim) * factor)
-        if size <= 0 or input.size(dim) <= 0:
-            raise RuntimeError("Input and output sizes should be greater than 0")
+        size, factor = _wanted(input, dim, output_size, scale_factors)
         result = result.index_select(dim, _places(input.size(dim), size, factor, shift, input.device))
     return result
 

@@ -243,8 +243,11 @@ void TensorAliasAnalysis::collectWrites() {
 /// is forwarding a tensor to a value that is the same location.
 void TensorAliasAnalysis::collectUses() {
   DenseMap<OpOperand *, bool> forwarded;
-  for (const MergeEdge &edge : edges)
+  for (const MergeEdge &edge : edges) {
     forwarded[edge.source] |= merges.contains(edge.target);
+    if (merges.contains(edge.target))
+      forwards[edge.source].push_back(edge.target);
+  }
   for (auto &[key, location] : locations) {
     Value value = key;
     for (OpOperand &use : value.getUses()) {
@@ -290,6 +293,45 @@ static bool canRunAfter(Operation *from, bool entersOrRepeats, Operation *later,
          mayRunLater(from, later, root);
 }
 
+/// A merge, and those that it flows into.
+DenseSet<Value> TensorAliasAnalysis::getMergesBelow(Value merge) const {
+  DenseSet<Value> below{merge};
+  SmallVector<Value> worklist{merge};
+  while (!worklist.empty())
+    for (OpOperand *use : uses.lookup(worklist.pop_back_val()))
+      for (Value target : forwards.lookup(use))
+        if (below.insert(target).second)
+          worklist.push_back(target);
+  return below;
+}
+
+/// True if `use` only gives the source of `edge` names that nothing reads or
+/// writes before they meet, in a merge, with what `edge` flows into, and no
+/// write through one of those can run before. Then there is one name again
+/// when the tensor is written: a loop that ends early leaves a variable, and
+/// what was assigned to it, side by side up to its end.
+bool TensorAliasAnalysis::rejoins(const MergeEdge &edge, OpOperand *use) const {
+  if (!forwards.contains(use))
+    return false;
+  DenseSet<Value> below = getMergesBelow(edge.target), names;
+  SmallVector<OpOperand *> worklist{use};
+  while (!worklist.empty()) {
+    OpOperand *forward = worklist.pop_back_val();
+    auto targets = forwards.find(forward);
+    if (targets == forwards.end())
+      return false;
+    Value root = locations.lookup(forward->get()).root;
+    for (Value merge : below)
+      for (OpOperand *write : writers.lookup(merge))
+        if (mayRunLater(write->getOwner(), forward->getOwner(), root))
+          return false;
+    for (Value name : targets->second)
+      if (!below.contains(name) && names.insert(name).second)
+        llvm::append_range(worklist, uses.lookup(name));
+  }
+  return true;
+}
+
 /// True if `root`, or `other` if that is a second name of it, is used (written,
 /// with `writesOnly`) after the edge.
 bool TensorAliasAnalysis::isLiveAfter(const MergeEdge &edge, Value root,
@@ -306,6 +348,8 @@ bool TensorAliasAnalysis::isLiveAfter(const MergeEdge &edge, Value root,
           writtenDownstream.contains(other.target))
         forwardsToWritten.insert(other.source);
   auto matters = [&](OpOperand *use) {
+    if (!other && use != edge.source && rejoins(edge, use))
+      return false;
     if (!writesOnly || forwardsToWritten.contains(use))
       return true;
     auto schemaOp = dyn_cast<TorchSchemaOpInterface>(use->getOwner());

@@ -111,6 +111,8 @@ private:
   void collectUses();
   bool isLiveAfter(const MergeEdge &edge, mlir::Value root, bool writesOnly,
                    mlir::Value other = {}) const;
+  bool rejoins(const MergeEdge &edge, mlir::OpOperand *use) const;
+  llvm::DenseSet<mlir::Value> getMergesBelow(mlir::Value merge) const;
 
   mlir::Operation *function;
   llvm::DenseMap<mlir::Value, TensorLocation> locations;
@@ -118,6 +120,8 @@ private:
   llvm::SmallVector<MergeEdge> edges;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::OpOperand *>> writers;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::OpOperand *>> uses;
+  /// The merges that an operand flows into.
+  llvm::DenseMap<mlir::OpOperand *, llvm::SmallVector<mlir::Value, 1>> forwards;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned, 1>>
       writtenOperands;
   llvm::DenseMap<mlir::Operation *, llvm::SetVector<mlir::Value>> writtenBelow;

@@ -68,3 +68,26 @@ func.func @unused_arguments(%a: !torch.tensor<[4],f32>, %n: index, %b: !torch.te
   }
   return
 }
+
+// A loop that ends early leaves a variable, and what was assigned to it, side by side: two names that meet again before
+// the tensor is written are one.
+// CHECK-LABEL: func.func @names_that_meet_again(
+// CHECK: %[[LEFT:.+]]:3 = scf.if
+// CHECK: %[[MET:.+]] = arith.select %{{.+}}, %[[LEFT]]#1, %[[LEFT]]#2
+// CHECK: %[[NEG:.+]] = torch.aten.neg %[[MET]]
+// CHECK: tssa.update %[[NEG]] of %[[MET]]
+func.func @names_that_meet_again(%x: !torch.tensor<[4],f32>, %c: i1, %d: i1) -> !torch.tensor<[4],f32> {
+  %none = torch.constant.none
+  %a = torch.aten.clone %x, %none : !torch.tensor<[4],f32>, !torch.none -> !torch.tensor<[4],f32>
+  %left:3 = scf.if %c -> (i1, !torch.tensor<[4],f32>, !torch.tensor<[4],f32>) {
+    %b = torch.aten.abs %a : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+    %p = arith.select %d, %b, %a : !torch.tensor<[4],f32>
+    scf.yield %d, %p, %b : i1, !torch.tensor<[4],f32>, !torch.tensor<[4],f32>
+  } else {
+    scf.yield %c, %a, %a : i1, !torch.tensor<[4],f32>, !torch.tensor<[4],f32>
+  }
+  %met = arith.select %left#0, %left#1, %left#2 : !torch.tensor<[4],f32>
+  %w = torch.aten.neg_ %met : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+  %r = torch.aten.relu %met : !torch.tensor<[4],f32> -> !torch.tensor<[4],f32>
+  return %r : !torch.tensor<[4],f32>
+}

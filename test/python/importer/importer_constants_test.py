@@ -12,7 +12,15 @@ from torch import Tensor
 import ssa_compiler
 from ssa_compiler import ProgramError
 from ssa_compiler.importer import import_program
+from ssa_compiler.importer.boundary.single_import import ProgramImport
 from ssa_compiler.testing import check
+
+
+def scheduled(x: Tensor, steps: int, scale: float, shift: float) -> Tensor:
+    times = torch.linspace(1.0, 0.0, steps)
+    for k in range(times.size(0)):
+        x = x * scale + times[k] * shift
+    return x
 
 
 def grid() -> Tensor:
@@ -55,6 +63,7 @@ def rows(x: Tensor, n: int, by: int, dim: int, scale: float) -> Tensor:
         (permuted, [([2, 1, 0],), ([0, 2, 1],)]),
         (clipped, [(2.0, 1.0), (2, 5), (math.inf, 2.5)]),
         (mantissa, [(0.0,), (-5.0,), (1e300,)]),
+        (scheduled, [(4, 0.5, 1.0), (4, 2.0, -1.0), (2, 0.25, 3.0)]),
         (rows, [(2, 5, 0, 1.5), (0, 2**40, 0, 2.0), (1, 1, 1, -1.0), (7, -3, -1, 0.0)]),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -71,6 +80,17 @@ def test_only_the_constant_that_is_needed() -> None:
     assert (spec.path, spec.value) == ("dim", 0)
     assert "aten::sum.dim_IntList with a dynamic 'dim'" in spec.reason
     assert "importer_constants_test.py:" in spec.reason, "the reason has the user's line"
+
+
+def test_what_decides_is_tried_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other numbers are not tried as constants: an attempt imports the whole program."""
+    runs: list[list[str]] = []
+    run = ProgramImport.run
+    monkeypatch.setattr(
+        ProgramImport, "run", lambda self, *args: runs.append(sorted(self.state.plan.constants)) or run(self, *args)
+    )
+    import_program(scheduled, (grid(), 4, 0.5, 1.0))
+    assert runs == [[], ["steps"]]
 
 
 def test_a_call_with_the_same_constant_compiles_nothing() -> None:

@@ -56,6 +56,26 @@ def of_other_lengths(x: Tensor) -> tuple[Tensor, Tensor]:
     return torch.cat(out), out[-1]
 
 
+def numbers(x: Tensor) -> tuple[Tensor, Tensor, float]:
+    """A sampler: its steps are numbers in a list."""
+    steps: list[float] = x.flatten()[: 6 * x.size(0)].tolist()
+    seen: list[Tensor] = []
+    last = 0.0
+    for i, (now, then) in enumerate(zip(steps, [*steps[1:], -1.0])):
+        x = _step(x, i) * now - then
+        if i % 2 == 0:
+            seen.append(x[0])
+        last = last * 0.5 + now if now > 0.5 else then
+    return x, torch.stack(seen), last
+
+
+def few_numbers(x: Tensor) -> Tensor:
+    steps: list[float] = x.flatten()[:6].tolist()
+    for step in steps:
+        x = x * step + 1
+    return x
+
+
 def small(x: Tensor) -> Tensor:
     out: list[Tensor] = []
     for k in range(x.size(0)):
@@ -72,7 +92,7 @@ def _ops(program: Callable[..., Any], count: int) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", [tensors, tuples, written_after, of_other_lengths, small])
+@pytest.mark.parametrize("program", [tensors, tuples, written_after, of_other_lengths, numbers, few_numbers, small])
 def test_as_eager(program: Callable[..., Any]) -> None:
     for count in (1, 4):
         check(program, (_rows(count),), rtol=1e-3, atol=1e-4)
@@ -82,6 +102,11 @@ def test_as_eager(program: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("program", [tensors, tuples])
 def test_large_ones_stay_loops(program: Callable[..., Any]) -> None:
     assert _ops(program, 12) <= _ops(program, 5) + 2  # constants
+
+
+def test_a_loop_over_numbers_stays_a_loop() -> None:
+    assert _ops(numbers, 3) - _ops(numbers, 2) < 100, "only the numbers are more"
+    assert "prim.Loop" not in import_program(few_numbers, (_rows(4),)).module
 
 
 def test_small_ones_are_written_out() -> None:

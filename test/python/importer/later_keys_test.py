@@ -56,6 +56,21 @@ def in_a_loop(x: Tensor, n: int) -> tuple[dict[str, Tensor], dict[str, int]]:
     return state, counts
 
 
+def cached_by_layer(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """A KV cache: constant ints as keys, values that grow, None at first."""
+    cache: dict[int, tuple[Tensor, Tensor]] = {}
+    y = x[None] * 1.0
+    for _ in range(n):
+        for layer in (0, 1):
+            past = cache.get(layer)
+            k, v = y + layer, y * 2
+            if past is not None:
+                k, v = torch.cat([past[0], k]), torch.cat([past[1], v])
+            cache[layer] = (k, v)
+            y = torch.softmax(y @ k.t(), -1) @ v
+    return y, cache[1][0] if n > 0 else y
+
+
 def of_dicts(x: Tensor, n: int) -> Tensor:
     outer: dict[str, dict[str, Tensor]] = {}
     for i in range(n):
@@ -122,6 +137,7 @@ def missing(x: Tensor, n: int) -> Tensor:
         (under_branches, (2, 5)),
         (of_an_early_return, (2, 3)),
         (in_a_loop, (0, 1, 2, 3, 4, 5, 9)),
+        (cached_by_layer, (0, 1, 2, 5)),
         (of_dicts, (0, 1, 3)),
         (gone_through, (0, 2, 5)),
         (all_values, (0, 2, 5)),

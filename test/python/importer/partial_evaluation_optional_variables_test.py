@@ -34,6 +34,23 @@ def counted_down(x, n):
     return steps, x
 
 
+def none_again_inside(x, n):
+    found, start, gap = [], None, 0
+    for i, value in enumerate(x.tolist()):
+        if value > 1:
+            if start is None:
+                start = i
+            gap = 0
+        elif start is not None:
+            gap += 1
+            if gap > n:
+                found.append((start, i - gap + 1))
+                start = None
+    if start is not None:
+        found.append((start, len(x)))
+    return found
+
+
 def left_by_break(x, n):
     left, steps = n, 0
     while True:
@@ -130,6 +147,7 @@ def twice(x, n):
         in_a_branch,
         counted_down,
         left_by_break,
+        none_again_inside,
         kept_for_a_while,
         in_place,
         of_a_list,

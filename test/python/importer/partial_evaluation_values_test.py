@@ -4,6 +4,8 @@
 Each program equals eager, and is one that TorchScript rejects.
 """
 
+import dataclasses
+
 import pytest
 import torch
 from torch import nn
@@ -305,3 +307,51 @@ class Chooses(nn.Module):
 
 def test_the_key_of_a_display_is_evaluated_once() -> None:
     check(Chooses(), (X, [X]), (X, [X]))
+
+
+class Anchors(nn.Module):
+    """Buffers by number, for as many levels as there are strides: the list may be shorter, or longer."""
+
+    def __init__(self):
+        super().__init__()
+        self.strides = (4, 8, 16)
+        for k in range(3):
+            self.register_buffer(f"cell_{k}", torch.arange(2.0) + k)
+
+    def forward(self, x, n):
+        levels = [x]
+        for _ in range(n):
+            levels.append(levels[-1] * 0.5)
+        out = []
+        for k, (level, stride) in enumerate(zip(levels, self.strides), 1):
+            if stride > 8 and x[0, 0] > 5:
+                break
+            out.append(level * stride + getattr(self, f"cell_{k - 1}"))
+        return torch.stack(out)
+
+
+def signs(x, rows):
+    return x[rows, range(x.size(1))], x[range(1, x.size(0))], x[[0, 1], range(2)]
+
+
+@dataclasses.dataclass
+class Options:
+    steps: int = 2
+    rate: float = 0.5
+
+
+def with_options(x, options=None):
+    options = options or Options()
+    parts = [row * 2 for row in x]
+    for _ in range(options.steps):
+        parts = [part * options.rate for part in parts]
+    return torch.stack(parts)
+
+
+def test_ordinary_idioms() -> None:
+    x = torch.arange(6.0).reshape(3, 2)
+    for n in (0, 1, 2, 4):
+        check(Anchors(), (x, n), (x + 9, n), compiled=n == 2)
+    check(signs, (x, torch.tensor([0, 1])), (x, torch.tensor([2, 0])))
+    check(with_options, (x,), compiled=False)
+    check(with_options, (x, Options(3, 0.25)), (x, Options(1, 2.0)), compiled=False)

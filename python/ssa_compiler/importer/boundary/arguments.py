@@ -252,8 +252,8 @@ class Arguments:
             example = checked_number(path, kind, example)
         if path in self.state.plan.constants:
             return ConstantSpec(path, example, self.state.plan.constants[path]), ConstValue(example)
-        self.state.scalars.append(path)
         index, ssa = self._argument(path, self.state.emitter.scalar_type(kind))
+        self.state.scalars[index] = path
         value = self.state.opaque_scalar(kind, ssa, ("argument", index))
         if kind is int and isinstance(value, ScalarValue):
             self.state.ints[expr_of(value.sym)] = (index, int(example))

@@ -125,6 +125,7 @@ class _Importer:
         plan: the decisions so far.
         scalars: the paths of the bool, int and float arguments that stayed dynamic in the last import that was
             rejected.
+        blamed: those of them that decided what the operands of the rejected op were.
     """
 
     def __init__(
@@ -138,6 +139,7 @@ class _Importer:
         self.examples = example_inputs, example_kwargs
         self.plan = replace(plan, inlined=has_own_functions(self.opened.scripted))
         self.scalars: list[str] = []
+        self.blamed: list[str] = []
         self.requests: dict[tuple[str, int], SizeRequest] = {}
         self.lenient = False
         self._has_opaque_ops = False
@@ -218,6 +220,7 @@ class _Importer:
         decided = frozenset(constants), self.plan.splits, self.plan.opaque, frozenset(self.plan.static)
         forms = self._forms.get(decided, frozenset())
         self.plan = replace(self.plan, constants={**fixed, **constants}, forms=forms)
+        self.blamed = []
         joins = True  # whether branches could be joined as the program is
         while True:
             self._forms[decided] = self.plan.forms
@@ -243,7 +246,8 @@ class _Importer:
                 if state.kept_loops:
                     self.plan = replace(self.plan, unrolls=True)
                     continue
-                self.scalars = state.scalars
+                self.scalars = list(state.scalars.values())
+                self.blamed = state.blamed.get(rejection) or state.blamed.get(plain, [])
                 return None, rejection if joins or isinstance(rejection, Unjoinable) else Unjoinable(rejection)
 
     def _take(self, state: State) -> None:
@@ -268,8 +272,14 @@ class _Importer:
         Args:
             rejection: why it cannot do without any.
         """
-        constants = dict.fromkeys(self.scalars, rejection)
-        program, error = self.attempt(constants)
+        constants: dict[str, str] = {}
+        scalars, program, error = self.scalars, None, None
+        while program is None and self.blamed:
+            constants.update(dict.fromkeys(self.blamed, rejection if error is None else str(error)))
+            program, error = self.attempt(constants)
+        if program is None:
+            constants = dict.fromkeys(scalars, rejection)
+            program, error = self.attempt(constants)
         if program is None or len(constants) == 1:
             return program, error
 

@@ -225,8 +225,6 @@ class Dicts:
         is_object = isinstance(target, ObjectRef) and isinstance(key, ConstValue)
         op = f"assignment to the attribute '{key.value}'" if is_object else "dict setitem"  # type: ignore[attr-defined]
         if position is None:
-            if self._is_outside(target):
-                self._need_dynamic_keys(target, key)
             keys = (*items.keys, self.constant_key(key))
             self.containers.store(target, Items([*elements, element], keys, items.later), op)
             return

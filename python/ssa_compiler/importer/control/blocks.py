@@ -9,8 +9,10 @@ from typing import Any
 
 import torch
 
+from ...errors import UnsupportedOpError, UnsupportedProgramError
 from ..torchscript.dead_write_check import check_dead_writes
 from ..torchscript.source_rewrite import has_everything
+from ..values.argument_slices import arguments_behind
 from ..values.diagnostics import Unjoinable
 from ..values.modules import Modules
 from ..values.state import State
@@ -138,7 +140,11 @@ class Blocks:
             self.state.locations.enter_node(node)
             with self.state.at(number):
                 if node.kind() != "prim::If" or not self.state.plan.splits:
-                    results = self._node(node)
+                    try:
+                        results = self._node(node)
+                    except (UnsupportedOpError, UnsupportedProgramError) as rejection:
+                        self._blame(node, rejection)
+                        raise
                 else:
                     heap, capacity = self.state.heap.contents, self.control.growing.capacity
                     self.state.heap.contents, added = dict(heap), dict(capacity.added)
@@ -154,6 +160,14 @@ class Blocks:
         frames[-1] = place or frames[-1]
         outputs = [self._lookup(value) for value in block.outputs()]
         return after(outputs) if after is not None else outputs
+
+    def _blame(self, node: Any, rejection: Exception) -> None:
+        """Note which numbers among the arguments a rejected node depends on."""
+        state = self.state
+        if state.scalars and rejection not in state.blamed:
+            found = (self._environments[-1].get(value.debugName(), NONE) for value in node.inputs())
+            behind = arguments_behind(found, state.heap)
+            state.blamed[rejection] = [path for number, path in state.scalars.items() if number in behind]
 
     def _split(self, node: Any, rejection: Unjoinable, rest: Callable[[], list[Value]]) -> list[Value]:
         """Import what follows a prim::If in each of its branches, as they have no common type."""

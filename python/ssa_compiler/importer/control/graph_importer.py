@@ -5,7 +5,8 @@ sites.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from ..torchscript.as_eager import ASKED
 from ..torchscript.syntax_rewriter import IN_PLACE, KEPT
 from ..torchscript.tuple_operands import is_made_of_tuple
 from ..values.diagnostics import ProgramRaises
+from ..values.dynamic_list_value import is_scalar
 from ..values.heap import TUPLE, UNKNOWN
 from ..values.plan import AnotherPlan
 from ..values.runtime_strings import RaiseCall
@@ -42,9 +44,8 @@ from ..values.values import (
     Value,
     is_const,
 )
-from .if_and_loop import Iteration
 from .operators import Operators
-from .trip_counts import Trips, counted_up_to, most_iterations
+from .trip_counts import Iteration, Trips, counted_up_to, most_iterations
 
 __all__ = ["GraphImporter"]
 
@@ -58,6 +59,8 @@ _PASSING_ON = frozenset(
 _OF_THE_FIRST = frozenset({"prim::CallMethod", "prim::SetAttr", "aten::append", "aten::_set_item", "aten::insert"})
 """What takes one of several containers for what it is, and what does so but for its first input."""
 _MAKES_A_LIST = frozenset({"aten::add", "aten::copy", "aten::list", "aten::mul", "aten::slice"})
+_FEW_CONSTANTS = 8
+"""A loop over so many is written out."""
 _EMBEDDING = re.compile(r"__torch__\.torch\.nn\.functional\.(?:___torch_mangle_\d+\.)?embedding")
 
 
@@ -268,7 +271,14 @@ class GraphImporter(Operators):
                 )
 
         visits = self.containers.dicts.later_keys.visits(owners[0]) if len(owners) == 1 else None
-        return Iteration(check, length, visits, counters)
+        return Iteration(check, length, visits, counters, self._are_numbers(owner for owner, _ in lists))
+
+    def _are_numbers(self, lists: Iterable[ListRef]) -> bool:
+        """Whether lists hold numbers, of which some are dynamic; few constants are better known in each iteration."""
+        contents = [self.state.heap.contents.get(each.cell, (NONE,)) for each in lists]
+        numbers = list(chain.from_iterable(contents))
+        few = min(map(len, contents)) <= _FEW_CONSTANTS
+        return all(map(is_scalar, numbers)) and not (few and all(isinstance(each, ConstValue) for each in numbers))
 
     def _prim_RaiseException(self, node: Any) -> list[Value]:
         message, *named = (self._lookup(value) for value in node.inputs())

@@ -17,7 +17,6 @@ from torch_mlir import ir
 
 from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
 from ..containers.dynamic_lists import DynamicLists
-from ..containers.later_keys import Visit
 from ..containers.list_forms import FormsNeeded, in_columns, in_one_form, in_parts
 from ..tensors.scalar_ops import ScalarOps
 from ..values.diagnostics import OtherForm, ProgramRaises, Unjoinable
@@ -36,29 +35,14 @@ from .loop_forecast import forecast
 from .loop_lists import LoopLists
 from .loop_pass import FOREVER, Heap, LoopParts, LoopPass, same_contents
 from .refinement import refined, refined_contents
-from .trip_counts import Trips
+from .trip_counts import Iteration, Trips
 
-__all__ = ["Control", "Iteration"]
+__all__ = ["Control"]
 
 _MOST_PASSES, _PASSES_FOR_EACH = 50, 4
 _MOST_UNROLLED = 256
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """How a for loop goes through lists, of which Python looks at each iteration how long they are.
-
-    Attributes:
-        check: called at the end of an iteration with whether there may be another one, None at the end of the loop.
-        length: how often the loop runs at most, if that is the length of a list known at import.
-        visits: the keys of the dict that it goes through, if run-time values decide which of them there are.
-        counters: the places of what it carries that counts the iterations.
-    """
-
-    check: Callable[[Value | None], None]
-    length: int | None = None
-    visits: Sequence[Visit] | None = None
-    counters: Sequence[int] = ()
+_READILY_UNROLLED = 4
+"""A loop over so many numbers is written out."""
 
 
 @dataclass
@@ -74,6 +58,10 @@ class _Branch:
     heap: Heap
     raises: str | None = None
     emitted: bool = False
+
+
+class _WrittenOut(UnsupportedProgramError):
+    """A loop is better written out."""
 
 
 class Control:
@@ -101,6 +89,7 @@ class Control:
         self.growing = growing(self.choose)
         self._heads: dict[Site, list[Abstract]] = {}
         self._written: dict[Site, set[Site]] = {}
+        self._small: set[Site] = set()
 
     # Branches.
 
@@ -305,8 +294,9 @@ class Control:
             return keys.run(iteration.visits, list(initial))
         if _is_single(trips):
             return self._unrolled(0, 1, list(initial), body, iteration)
-        if isinstance(trip, ConstValue) and trip.structural:
-            return self._unrolled(0, trip.value, list(initial), body, iteration)
+        structural = trip.value if isinstance(trip, ConstValue) and trip.structural else None
+        if structural is not None and not (iteration.numbers and structural > _READILY_UNROLLED):
+            return self._unrolled(0, structural, list(initial), body, iteration)
         before = dict(state.heap.contents)
         site = state.site()
         added = dict(self.growing.capacity.added)
@@ -314,6 +304,8 @@ class Control:
             with self.emitter.attempt():
                 results = self._as_loop(site, trips, initial, before, body)
                 iteration.check(None)
+                if structural is not None and site in self._small:
+                    raise _WrittenOut("a loop over numbers that is small")
                 return results
         except (UnsupportedOpError, UnsupportedProgramError) as rejection:
             # A list of as many values as there are iterations; a dimension that is the number of the iteration.
@@ -374,6 +366,7 @@ class Control:
             self.state.plan = replace(self.state.plan, retries=self.state.plan.retries | wrong)
             if again.settled() and not wrong:
                 self._heads[site], self._written[site] = again.head, again.written
+                (self._small.add if lists.is_small() else self._small.discard)(site)
                 return again.finish()
             head, cells, contents, written = again.widened()
             plain = head

@@ -40,7 +40,7 @@ class LoopLists:
         most, limit = trips.most, trips.limit
         constant = most.value if isinstance(most, ConstValue) else None
         self.bounded = isinstance(most, ScalarValue) or (constant is not None and constant <= _MOST_RESERVED)
-        self._iterations = limit.value if isinstance(limit, ConstValue) and limit.value <= _READILY_UNROLLED else None
+        self._trips: int | None = limit.value if isinstance(limit, ConstValue) else None
         self._ops = 0
         # A loop around this one has reserved capacity if it can tell how often this one runs.
         self._inherited = growing.capacity.reserved if constant is not None and self.bounded else frozenset()
@@ -53,14 +53,18 @@ class LoopLists:
         Args:
             block: its ops.
         """
-        if self._iterations is not None:
+        if self._trips is not None:
             self._ops = _count(block)
+
+    def is_small(self) -> bool:
+        """Whether all iterations together are few ops."""
+        return self._trips is not None and self._trips * self._ops <= _MOST_OPS
 
     def better_unrolled(self) -> bool:
         """Whether the loop is written out rather than a list that it makes longer becomes a buffer."""
-        if self._iterations is None:
+        if self._trips is None or self._trips > _READILY_UNROLLED:
             return False
-        if self.state.plan.unrolls or self._iterations * self._ops <= _MOST_OPS:
+        if self.state.plan.unrolls or self.is_small():
             return True
         self.state.kept_loops.add(self.site)
         return False

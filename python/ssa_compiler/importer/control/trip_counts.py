@@ -1,16 +1,17 @@
-"""How often a prim::Loop runs at most, where its condition says so: TorchScript gives a for loop with a `break`, or a
-`while`, no number of iterations.
+"""What a prim::Loop goes through, and how often it runs at most, where its condition says so: TorchScript gives a for
+loop with a `break`, or a `while`, no number of iterations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..containers.later_keys import Visit
 from ..values.values import Value
 
-__all__ = ["Trips", "counted_up_to", "most_iterations"]
+__all__ = ["Iteration", "Trips", "counted_up_to", "most_iterations"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,25 @@ class Trips:
     limit: Value
     most: Value
     condition: Value
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """How a for loop goes through lists, of which Python looks at each iteration how long they are.
+
+    Attributes:
+        check: called at the end of an iteration with whether there may be another one, None at the end of the loop.
+        length: how often the loop runs at most, if that is the length of a list known at import.
+        visits: the keys of the dict that it goes through, if run-time values decide which of them there are.
+        counters: the places of what it carries that counts the iterations.
+        numbers: whether all these lists hold numbers, which a loop reads as well as what is written out.
+    """
+
+    check: Callable[[Value | None], None]
+    length: int | None = None
+    visits: Sequence[Visit] | None = None
+    counters: Sequence[int] = ()
+    numbers: bool = False
 
 
 def counted_up_to(node: Any) -> tuple[Any, list[int]]:

@@ -22,6 +22,7 @@ from .values import (
     UNKNOWN,
     Closure,
     Known,
+    ObjectValue,
     OptionalValue,
     Unknown,
     Value,
@@ -161,7 +162,7 @@ class Conditions:
             return bool(keys)
         if sequences.is_sequence(result.value):
             return sequences.length(result.value) > 0
-        if objects.is_object(result.value) and not objects.decides(result.value):
+        if isinstance(result.value, ObjectValue) and not objects.decides(result.value):
             return True
         if not isinstance(result.value, Known) or isinstance(result.value.object, torch.Tensor):
             return True if isinstance(result.value, Closure) else None

@@ -51,6 +51,7 @@ class Loops(UnrolledLoops):
     def __init__(self, statements: StatementEvaluator, expressions: ExpressionEvaluator) -> None:
         super().__init__(statements)
         self._expressions = expressions
+        self._writes_out = False
 
     def iteration(self, node: ast.expr) -> Iteration:
         """Evaluate what a loop iterates over."""
@@ -167,7 +168,7 @@ class Loops(UnrolledLoops):
         known = [part.length for part in parts if part.length is not None]
         length = min(known) if len(known) == len(parts) else None
         elements: list[Result] | None = None
-        unrolled = any(part.is_unrolled for part in parts)
+        unrolled = any(part.is_unrolled for part in parts) or (self._writes_out and bool(lengths))
         tests: list[ast.expr] = []
         if (lengths and unrolled) or len(lengths) == len(parts):
             count = min(lengths + known)
@@ -223,18 +224,29 @@ class Loops(UnrolledLoops):
             return self._statements.block(late)
         if self._builtin(node.iter) == "reversed" and any(_changes_items(self.scope, each) for each in node.body):
             return self._backwards(node)
+        source, before = copy.deepcopy(node.iter), (self.scope.fork(), list(self.scope.before), self.scope.present)
         iteration = self.iteration(node.iter)
         if iteration.elements is not None and iteration.is_unrolled:
             return self.unrolled(node, iteration.elements, iteration.tests)
-        kept, hoisted, present = self.scope.fork(), list(self.scope.before), self.scope.present
+        after = self.scope.fork(), list(self.scope.before), self.scope.present
         try:
             return self._rolled(copy.deepcopy(node), iteration)
         except (NeedsKnownError, NotCompiledError) as error:
+            again = iteration.elements is None and isinstance(error, NeedsKnownError)
+            self.scope.variables, self.scope.before[:], self.scope.present = before if again else after
+            iteration = self._written_out(source) if again else iteration
             most = MOST_ITERATIONS if isinstance(error, NeedsKnownError) else _FEW_ITERATIONS
             if iteration.elements is None or len(iteration.elements) > most or hasattr(node, "is_single"):
                 raise
-        self.scope.variables, self.scope.before[:], self.scope.present = kept, hoisted, present
-        return self.unrolled(node, iteration.elements)
+        return self.unrolled(node, iteration.elements, iteration.tests)
+
+    def _written_out(self, node: ast.expr) -> Iteration:
+        """What a loop goes through; of `zip` as far as one of its operands is known."""
+        self._writes_out = True
+        try:
+            return self.iteration(node)
+        finally:
+            self._writes_out = False
 
     def _backwards(self, node: ast.For) -> list[ast.stmt]:
         """`for x in reversed(items)`, where the list may change: Python counts down from its length."""

@@ -123,9 +123,21 @@ class Statements(Assignments):
         node.test = self.expressions.expression(test, node.test)
         start, present = self.scope.fork(), self.scope.present
         arms, left = [], list[frozenset[str]]()
+        known = [narrowed(dict(start), node.test, holds=holds) for holds in (True, False)]
+        parts = [_present(node.test, holds) for holds in (True, False)]
+        # TorchScript's variable cannot be None again in a block that is inside of one where it knows that it is not.
+        hidden = any(
+            start[name] is not found[name]
+            for found, body in zip(known, (node.body, node.orelse))
+            for name in _stored_inside(body) & start.keys()
+        )
+        if hidden:
+            node.test = _hidden(node.test)
         for number, name in enumerate(("body", "orelse")):
-            self.scope.present = present | _present(node.test, number == 0)
-            self.scope.variables = narrowed(dict(start), node.test, holds=number == 0)
+            self.scope.present = present | parts[number]
+            self.scope.variables = known[number]
+            if hidden:
+                optional_variables.let_be_present(self.scope, start)
             setattr(node, name, self.block(getattr(node, name)))
             if not self.scope.is_dead:
                 arms.append(self.scope.variables)
@@ -346,6 +358,24 @@ def _evaluated_part(node: ast.stmt) -> ast.AST:
     if isinstance(node, ast.For):
         return node.iter
     return ast.Tuple([item.context_expr for item in node.items], ast.Load()) if isinstance(node, ast.With) else node
+
+
+def _stored_inside(body: list[ast.stmt]) -> set[str]:
+    """The variables that are assigned in the blocks of statements."""
+    inside = [
+        part
+        for statement in body
+        for name in ("body", "orelse")
+        for each in getattr(statement, name, ())
+        for part in ast.walk(each)
+    ]
+    return {part.id for part in inside if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+
+
+def _hidden(test: ast.expr) -> ast.expr:
+    """A condition of which TorchScript does not see what it says about None."""
+    call = ast.Call(ast.copy_location(ast.Name("bool", ast.Load()), test), [test], [])
+    return ast.copy_location(call, test)
 
 
 def _present(test: ast.expr, holds: bool) -> frozenset[str]:

@@ -16,6 +16,7 @@ from .displays import spread
 from .effects import has_effects
 from .ellipses import expanded
 from .interfaces import ExpressionEvaluator, Result
+from .new_nodes import with_places
 from .objects import call_special, is_object
 from .rejections import NeedsKnownError, NotCompiledError
 from .scope import literal
@@ -104,7 +105,7 @@ def index_of(expressions: ExpressionEvaluator, node: ast.expr) -> Result:
     parts = node.elts if isinstance(node, ast.Tuple) else []
     if any(map(_is_ellipsis, parts)):
         return _indices(expressions, node, parts)
-    index = expressions.evaluate(node)
+    index = _numbers(expressions, node) or expressions.evaluate(node)
     if index.node is None and isinstance(index.value, Known) and (made := _index(index.value.object, node)) is not None:
         expressions.scope.use(index.value)
         return Result(made, index.value)
@@ -116,6 +117,21 @@ def _indices(expressions: ExpressionEvaluator, node: ast.expr, parts: Sequence[a
     found = [Result(part, Known(...)) if _is_ellipsis(part) else index_of(expressions, part) for part in parts]
     made = ast.Tuple([expressions.expression(each, part) for each, part in zip(found, parts)], ast.Load())
     return Result(ast.copy_location(made, node), TupleValue(tuple(each.value for each in found)))
+
+
+def _numbers(expressions: ExpressionEvaluator, node: ast.expr) -> Result | None:
+    """`x[rows, range(n)]`: a range is a tensor of its numbers there, and no value to TorchScript; None of others."""
+    if isinstance(node, ast.Tuple) and any(map(_is_range, node.elts)):
+        return _indices(expressions, node, node.elts)
+    if not _is_range(node) or "range" in expressions.scope.variables:
+        return None
+    bounds = [expressions.expression(expressions.evaluate(part), part) for part in node.args]  # type: ignore[attr-defined]
+    arange = ast.Attribute(ast.Name("torch", ast.Load()), "arange", ast.Load())
+    return Result(with_places(ast.Call(arange, bounds, []), node), TensorValue(torch.int64, 1))
+
+
+def _is_range(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
 
 
 def _is_ellipsis(node: ast.expr) -> bool:

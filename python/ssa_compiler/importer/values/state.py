@@ -50,7 +50,9 @@ class State(Diagnostics):
         originals: objects of the caller's or the module's that changed sizes, strides or storage, by identity: their
             value, and a copy of it from before.
         identities: pairs of arguments of which the program asked whether they are one object, with the answer.
-        scalars: the paths of the bool, int and float arguments that the plan does not have for constants.
+        scalars: the paths of the bool, int and float arguments that the plan does not have for constants, by their
+            number among the arguments of `@main`.
+        blamed: the paths of those that decide what the operands of a rejected op are.
         ints: the number among the arguments of `@main`, and the example, of each symbol that is an int argument.
         sizes_given: the int arguments that are sizes of which -1 would be inferred, with the op that takes them.
         outside: for each region that the code at hand is in, the cells that were there when it was entered.
@@ -83,7 +85,8 @@ class State(Diagnostics):
         self.examples: dict[int, torch.Tensor] = {}
         self.originals: dict[int, tuple[TensorValue, TensorValue]] = {}
         self.identities: dict[tuple[int, int], bool] = {}
-        self.scalars: list[str] = []
+        self.scalars: dict[int, str] = {}
+        self.blamed: dict[Exception, list[str]] = {}
         self.kept_loops: set[Site] = set()
         self.inductions: dict[Any, Site] = {}
         self.generators: dict[int, ScalarValue] = {}

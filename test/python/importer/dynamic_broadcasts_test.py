@@ -128,6 +128,13 @@ def until_found(x: Tensor, n: int) -> Tensor:
     return x
 
 
+def above_the_last(x: Tensor, k: int) -> Tensor:
+    if k:
+        last = x.topk(k).values[..., -1:]
+        x = x.masked_fill(x < last, -1.0) - x[:, :k][:, :1]
+    return x * 2
+
+
 SQUARE = torch.arange(16.0).reshape(4, 4) % 5 + 2 * torch.eye(4)
 ROWS = torch.arange(12.0).reshape(3, 4)
 POSITIONS = (0, 2, 3, -2, -4)
@@ -140,6 +147,7 @@ def test_a_slice_of_one_element_is_broadcast() -> None:
     check(column_and_row, *((ROWS, k) for k in (1, 0, 2, -2, -3, 3, 4, -1, -5, 2**63 - 1, -(2**63))))
     check(columns_of_a_cache, *((ROWS.clone(), torch.ones(3, 1), k) for k in (1, *POSITIONS, 4, -1, 2**63 - 1)))
     check(rows_put, *((ROWS, k) for k in (1, 0, 2, -2, -3)))
+    check(above_the_last, *((ROWS, k) for k in (2, 0, 1, 4, 5, -1)))
     check(until_found, *((ROWS.clone(), n) for n in (3, 0, 1, 2, 4)))
 
 

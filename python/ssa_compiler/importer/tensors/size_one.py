@@ -6,6 +6,7 @@ equal. Here a guard of calls, or an assertion, says that the size is 1, and the 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import combinations, zip_longest
 from typing import Any
@@ -44,12 +45,16 @@ def note_narrow_slice(symbols: Symbols, out: torch.Tensor, dim: int, start: Any,
         out: the slice, of whatever step.
         dim: the dimension.
         start: where it begins: an int or a SymInt; None for the front.
-        end: where it ends.
+        end: where it ends; None for the back.
     """
     size = expr_of(out.shape[dim])
-    if not size.is_Integer and start is not None and end is not None:
-        if sympy.expand(expr_of(end) - expr_of(start)) == 1:
-            symbols.at_most_one.add(size)
+    if size.is_Integer:
+        return
+    start = 0 if start is None else start
+    if end is None or (isinstance(end, int) and end == sys.maxsize):
+        end = 0 if isinstance(start, int) and start < 0 else None  # `x[-1:]`
+    if end is not None and sympy.expand(expr_of(end) - expr_of(start)) == 1:
+        symbols.at_most_one.add(size)
 
 
 def with_asserted_ones(views: Views, op: Any, args: list[Any], requirements: Iterable[Any]) -> list[Any] | None:

@@ -60,7 +60,8 @@ def compile(
             module as a constant (the training flag, `self.eps`).
         example_kwargs: keyword arguments, likewise.
         dynamic_shapes: the sizes that are not fixed, as `torch.export.export` takes them:
-            `{"x": {0: torch.export.Dim("n")}}`, by name or by position (docs/Shapes.md).
+            `{"x": {0: torch.export.Dim("n")}}`, by name or by position (docs/Shapes.md). None lets a size be dynamic
+            from the third that is seen of it; `torch.export.Dim.STATIC` keeps all sizes static.
         max_specialisations: how often the program may be compiled, this time included; a call that would need more is
             rejected. 1 rejects every call that differs from the example.
         target: "cpu", "cuda", "cuda:sm_80" to "cuda:sm_90", or "auto" for the device of the examples and parameters.

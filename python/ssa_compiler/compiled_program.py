@@ -7,15 +7,16 @@ what was compiled is kept.
 from __future__ import annotations
 
 import copy
+import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ._wrapper import ModelWrapper
-from .abi.differences import count_differences
+from .abi.differences import changed_sizes, count_differences, static_sizes
 from .errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -27,11 +28,11 @@ from .errors import (
     UnsupportedProgramError,
 )
 from .frontend import open_source
-from .options import Options
+from .options import ChangedSizes, Options
 from .process.forks import new_lock
 from .process.garbage import collections_paused
 from .process.interrupts import InterruptGuard
-from .process.logs import report_recompile, showing_progress
+from .process.logs import LOGS, report_recompile, showing_progress
 from .process.tracebacks import for_user
 from .process.versions import check_versions
 from .specialisation import Specialisation, compile_one, tensors_in
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
     from .report import Report
 
 __all__ = ["CompiledProgram"]
+
+
+_STATIC_AT_FIRST = 2
+"""For so many sizes a program is compiled as they are: prefill and decoding, training and evaluation."""
 
 
 class Fragmented(Protocol):
@@ -96,6 +101,7 @@ class CompiledProgram(ModelWrapper):
         self._in_fragments = in_fragments
         self._fragmented: Fragmented | None = None
         self._made: list[Specialisation] = []
+        self._static: frozenset[tuple[str, int]] = frozenset()  # sizes that cannot be dynamic
         # The latest used comes first. Replaced, never changed: a call may run in another thread.
         self._order: tuple[Specialisation, ...] = ()
         self._call: Callable[[Sequence[Any], Mapping[str, Any]], Any] = _nothing_compiled
@@ -250,14 +256,42 @@ class CompiledProgram(ModelWrapper):
         if reason:
             report_recompile(name, number, reason)
         seconds = {"modules": 0.0 if number else self._opening_s}
+        compiles = partial(compile_one, self._source, args, kwargs, reason=reason, further=number > 0, seconds=seconds)
         with InterruptGuard(), showing_progress(name, seconds), collections_paused():
-            made = compile_one(self._source, args, kwargs, options, reason=reason, further=number > 0, seconds=seconds)
+            made = self._with_changed_sizes(compiles, args, kwargs, options) or compiles(options)
         self._made.append(made)
         if self._order:
             self._prefer(made)
         else:  # it is loaded by the first call, as that needs the device
             self._order = (made,)
             self._call = lambda args, kwargs: self._first_call(made, args, kwargs)
+        return made
+
+    def _with_changed_sizes(
+        self,
+        compiles: Callable[[Options], Specialisation],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        options: Options,
+    ) -> Specialisation | None:
+        """Compile for a call with the sizes dynamic that differ from earlier calls, if two differ in nothing else.
+
+        Returns:
+            None if sizes are not dynamic: the user says which are, few were seen, or the program is rejected so.
+        """
+        if options.dynamic_shapes is not None:
+            return None
+        changed = [sizes for made in self._made if (sizes := changed_sizes(made.imported, args, kwargs))]
+        sizes = frozenset[tuple[str, int]]().union(*changed) - self._static
+        if len(changed) < _STATIC_AT_FIRST or not sizes:
+            return None
+        try:
+            made = compiles(replace(options, dynamic_shapes=ChangedSizes(tuple(sorted(sizes)))))
+        except SsaCompilerError as error:
+            logging.getLogger(LOGS["recompiles"]).debug("with dynamic sizes: %s", error)
+            self._static |= sizes
+            return None
+        self._static |= sizes & static_sizes(made.imported)
         return made
 
     def _first_call(self, made: Specialisation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

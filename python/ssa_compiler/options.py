@@ -9,7 +9,18 @@ from typing import Any
 
 from .errors import ArgumentValueError
 
-__all__ = ["ImportOptions", "Options"]
+__all__ = ["ChangedSizes", "ImportOptions", "Options"]
+
+
+@dataclass(frozen=True)
+class ChangedSizes:
+    """Sizes that are dynamic if the program can do with that, as they were seen to change from call to call.
+
+    Attributes:
+        sizes: each by the path of the tensor (`cache[1]`) and the dimension, in order.
+    """
+
+    sizes: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,6 +19,7 @@ from .argument_specs import (
     SharedSpec,
     TensorSpec,
     checked_scalar,
+    tensor_leaves,
 )
 from .same_values import same_value
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from .convention import ImportedProgram
     from .size_guards import SizeChecks
 
-__all__ = ["count_differences"]
+__all__ = ["changed_sizes", "count_differences", "static_sizes"]
 
 
 def count_differences(program: ImportedProgram, args: Sequence[Any], kwargs: Mapping[str, Any]) -> int:
@@ -55,7 +56,65 @@ def count_differences(program: ImportedProgram, args: Sequence[Any], kwargs: Map
     return max(found, 1)
 
 
-def _count(spec: InputSpec, value: Any, sizes: SizeChecks | None) -> int:
+def changed_sizes(
+    program: ImportedProgram, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> frozenset[tuple[str, int]] | None:
+    """Return the sizes in which a call differs from what a program was compiled for.
+
+    Args:
+        program: the imported program.
+        args: positional arguments of a call.
+        kwargs: keyword arguments.
+    Returns:
+        Each by the path of the tensor and the dimension; None if the call differs in something else.
+    """
+    try:
+        values = program.bind(args, kwargs)
+    except ArgumentError:
+        return None
+    others = [part.difference() for part in (program.facts, program.objects) if part is not None]
+    pairs = list(zip(program.specs, values, strict=True))
+    if any(other is not None for other in others) or any(_count(*pair, _ANY_SIZE) for pair in pairs):
+        return None
+    return frozenset(found for pair in pairs for found in _sizes(*pair))
+
+
+def static_sizes(program: ImportedProgram) -> frozenset[tuple[str, int]]:
+    """Return the sizes that a program was compiled for as they were, by the tensor's path and dimension.
+
+    Those of 0 and 1 are not among them, which are static whatever the program can do with.
+    """
+    return frozenset(
+        (leaf.path, dim)
+        for spec in program.specs
+        for leaf in tensor_leaves(spec)
+        for dim, size in enumerate(leaf.shape)
+        if size > 1 and (program.sizes is None or program.sizes.text(leaf.index, dim) is None)
+    )
+
+
+def _sizes(spec: InputSpec, value: Any) -> Iterator[tuple[str, int]]:
+    if isinstance(spec, TensorSpec):
+        yield from ((spec.path, dim) for dim, size in enumerate(value.shape) if size != spec.shape[dim])
+    elif isinstance(spec, (ObjectSpec, DictSpec)):
+        for key, element in spec.items:
+            yield from _sizes(element, value[key] if isinstance(spec, DictSpec) else getattr(value, key))
+    elif isinstance(spec, (SequenceSpec, ListSpec)):
+        for element, part in zip(spec.elements, value):
+            yield from _sizes(element, part)
+
+
+class _AnySize:
+    """Says that each size may differ."""
+
+    def text(self, index: int, dim: int) -> str:
+        return f"{index}.size({dim})"
+
+
+_ANY_SIZE = _AnySize()
+
+
+def _count(spec: InputSpec, value: Any, sizes: SizeChecks | _AnySize | None) -> int:
     if isinstance(spec, SharedSpec):
         return 0
     if isinstance(spec, TensorSpec):
@@ -83,7 +142,7 @@ def _count(spec: InputSpec, value: Any, sizes: SizeChecks | None) -> int:
     return common + missing + max(len(value) - len(spec.elements), 0)
 
 
-def _count_of_tensor(spec: TensorSpec, value: torch.Tensor, sizes: SizeChecks | None) -> int:
+def _count_of_tensor(spec: TensorSpec, value: torch.Tensor, sizes: SizeChecks | _AnySize | None) -> int:
     dtype = int(value.dtype is not spec.dtype)
     if value.dim() != len(spec.shape):
         return dtype + max(value.dim(), len(spec.shape))

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 
 from ...abi.surroundings import Surroundings
-from ...options import ImportOptions
+from ...options import ChangedSizes, ImportOptions
 from ..torchscript.models import OpenedModel, has_own_functions
 
 __all__ = ["import_key"]
@@ -304,6 +304,8 @@ def _sizes(requests: Any) -> str:
         return f"dict({', '.join(f'{_plain(key)}: {_sizes(item)}' for key, item in requests.items())})"
     if isinstance(requests, (list, tuple)):
         return f"{type(requests).__name__}({', '.join(map(_sizes, requests))})"
+    if isinstance(requests, ChangedSizes):
+        return repr(requests)
     if type(requests).__module__ == "torch.export.dynamic_shapes":
         root = getattr(requests, "root", requests)
         facts = [type(requests).__name__, getattr(requests, "__name__", repr(requests)), getattr(root, "__name__", "")]

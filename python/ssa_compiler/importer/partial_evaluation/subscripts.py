@@ -95,7 +95,7 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
         return Result(node, value.element if value.element is not None else NEVER)
     if isinstance(value, TensorValue):
         node.slice = expanded(value, index.value, node.slice)
-        made = expressions.samples.result(operator.getitem, [value, index.value], {}, "select")
+        made = expressions.samples.result(operator.getitem, [value, _as_tensors(index.value)], {}, "select")
         return Result(node, made if getattr(made, "dtype", None) is not None else TensorValue(value.dtype))
     return Result(node, Scalar(str) if isinstance(value, Scalar) and value.kind is str else UNKNOWN)
 
@@ -132,6 +132,15 @@ def _numbers(expressions: ExpressionEvaluator, node: ast.expr) -> Result | None:
 
 def _is_range(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+
+
+def _as_tensors(index: Value) -> Value:
+    """An index of a tensor, with tensors for lists of unknown length in it."""
+    if isinstance(index, TupleValue) and not index.names:
+        return TupleValue(tuple(map(_as_tensors, index.elements)))
+    if isinstance(index, ListValue) and index.length is None and isinstance(index.element, Scalar):
+        return TensorValue(torch.bool if index.element.kind is bool else torch.int64, 1)
+    return index
 
 
 def _is_ellipsis(node: ast.expr) -> bool:

@@ -16,6 +16,7 @@ import torch
 from torch.export.dynamic_shapes import _DimHint, _DimHintType
 
 from ...errors import ArgumentTypeError, ArgumentValueError
+from ...options import ChangedSizes
 
 __all__ = ["SizeRequest", "requested_sizes"]
 
@@ -55,7 +56,8 @@ def requested_sizes(
     """Return what is asked of the sizes of arguments.
 
     Args:
-        wanted: the user's `dynamic_shapes`: by name or by position, nested as the arguments are; None for all static.
+        wanted: the user's `dynamic_shapes`: by name or by position, nested as the arguments are; None for all static;
+            or sizes that were seen to change.
         names: the names of the arguments.
         values: their example values.
         lenient: leave out what does not fit the nesting of the values, instead of raising.
@@ -65,6 +67,9 @@ def requested_sizes(
         ArgumentTypeError: `wanted` is nested otherwise than the arguments, or contains something else.
         ArgumentValueError: the values do not fit it: a size out of range, two of one name that differ.
     """
+    if isinstance(wanted, ChangedSizes):
+        found = requested_sizes(torch.export.Dim.AUTO, names, values, lenient=True)
+        return {size: request for size, request in found.items() if size in wanted.sizes}
     reader = _Reader(lenient)
     if isinstance(wanted, Mapping):
         unknown = [name for name in wanted if name not in names]

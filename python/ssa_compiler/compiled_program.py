@@ -21,6 +21,7 @@ from .errors import (
     ArgumentError,
     ArgumentTypeError,
     ArgumentValueError,
+    ProgramError,
     ScriptError,
     SsaCompilerError,
     ToolError,
@@ -289,7 +290,7 @@ class CompiledProgram(ModelWrapper):
             made = compiles(replace(options, dynamic_shapes=ChangedSizes(tuple(sorted(sizes)))))
         except SsaCompilerError as error:
             logging.getLogger(LOGS["recompiles"]).debug("with dynamic sizes: %s", error)
-            self._static |= sizes
+            self._static |= frozenset() if isinstance(error, ProgramError) else sizes
             return None
         self._static |= sizes & static_sizes(made.imported)
         return made

@@ -96,9 +96,9 @@ def static_sizes(program: ImportedProgram) -> frozenset[tuple[str, int]]:
 def _sizes(spec: InputSpec, value: Any) -> Iterator[tuple[str, int]]:
     if isinstance(spec, TensorSpec):
         yield from ((spec.path, dim) for dim, size in enumerate(value.shape) if size != spec.shape[dim])
-    elif isinstance(spec, (ObjectSpec, DictSpec)):
+    elif isinstance(spec, DictSpec):
         for key, element in spec.items:
-            yield from _sizes(element, value[key] if isinstance(spec, DictSpec) else getattr(value, key))
+            yield from _sizes(element, getattr(value, key) if isinstance(spec, ObjectSpec) else value[key])
     elif isinstance(spec, (SequenceSpec, ListSpec)):
         for element, part in zip(spec.elements, value):
             yield from _sizes(element, part)

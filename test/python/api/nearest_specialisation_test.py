@@ -28,7 +28,8 @@ SMALL, WIDE = torch.zeros(4, 3), torch.zeros(8, 5)
 
 
 def test_the_reason_is_of_the_nearest(caplog: pytest.LogCaptureFixture) -> None:
-    compiled = ssa_compiler.compile(pair, (SMALL, SMALL), max_specialisations=3)
+    static = torch.export.Dim.STATIC
+    compiled = ssa_compiler.compile(pair, (SMALL, SMALL), max_specialisations=3, dynamic_shapes=static)
     compiled(WIDE, WIDE)
     with caplog.at_level(logging.INFO, LOGS["recompiles"]):
         compiled(SMALL, torch.zeros(4, 5))  # the latest is that of WIDE

@@ -16,7 +16,8 @@ import torch
 
 from ...errors import UnsupportedOpError, program_error_name
 from ..values.argument_sizes import MakeStatic
-from ..values.symbols import Symbols, expr_of
+from ..values.state import State
+from ..values.symbols import expr_of
 from ..values.values import ConstValue, TensorValue
 from .views import Views
 
@@ -37,24 +38,25 @@ def with_known_ones(views: Views, op: Any, args: list[Any], dims: Collection[int
     return _mapped(op, args, lambda value: _with_ones(views, op, value, dims))
 
 
-def note_narrow_slice(symbols: Symbols, out: torch.Tensor, dim: int, start: Any, end: Any) -> None:
+def note_narrow_slice(state: State, out: torch.Tensor, dim: int, start: Any, end: Any) -> None:
     """Note that a slice has at most one element along a dimension, if its bounds say so.
 
     Args:
-        symbols: where it is noted.
+        state: the interpretation, where it is noted.
         out: the slice, of whatever step.
         dim: the dimension.
         start: where it begins: an int or a SymInt; None for the front.
         end: where it ends; None for the back.
     """
     size = expr_of(out.shape[dim])
-    if size.is_Integer:
+    to_the_back = end is None or (isinstance(end, int) and end == sys.maxsize)
+    if size.is_Integer or (to_the_back and not (isinstance(start, int) and start == -1)):
         return
-    start = 0 if start is None else start
-    if end is None or (isinstance(end, int) and end == sys.maxsize):
-        end = 0 if isinstance(start, int) and start < 0 else None  # `x[-1:]`
-    if end is not None and sympy.expand(expr_of(end) - expr_of(start)) == 1:
-        symbols.at_most_one.add(size)
+    if (start is None or to_the_back) and state.sizes.covers(size):
+        return  # `x[:1]`, `x[-1:]` of a size of an argument: a guard says that it is not 0
+    first, last = 0 if start is None else start, 0 if to_the_back else end
+    if sympy.expand(expr_of(last) - expr_of(first)) == 1:
+        state.symbols.at_most_one.add(size)
 
 
 def with_asserted_ones(views: Views, op: Any, args: list[Any], requirements: Iterable[Any]) -> list[Any] | None:

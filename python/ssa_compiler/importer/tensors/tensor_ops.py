@@ -167,7 +167,7 @@ class TensorOps(TensorEmitter):
             args = self.indexing.checked(op, args)
             return self.writes.call(op, args, python, trace.out)
         if op is torch.ops.aten.slice.Tensor:
-            note_narrow_slice(state.symbols, trace.out, *python[1:4])
+            note_narrow_slice(state, trace.out, *python[1:4])
         outcome = self._outcome(op, args, python, trace)
         return outcome if len(op._schema.returns) != 1 else [outcome]
 

@@ -131,7 +131,7 @@ def until_found(x: Tensor, n: int) -> Tensor:
 def above_the_last(x: Tensor, k: int) -> Tensor:
     if k:
         last = x.topk(k).values[..., -1:]
-        x = x.masked_fill(x < last, -1.0) - x[:, :k][:, :1]
+        x = x.masked_fill(x < last, -1.0)
     return x * 2
 
 

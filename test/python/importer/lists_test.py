@@ -418,6 +418,28 @@ def chosen_rows(x: Tensor, n: int) -> Tensor:
     return torch.stack(rows)
 
 
+def in_order(x: Tensor, low: float) -> tuple[list[float], list[float], list[int], list[bool]]:
+    kept: list[float] = []
+    places: list[int] = []
+    flags: list[bool] = []
+    for k, v in enumerate(x.unbind()):
+        if not float(v) < low:
+            kept.append(float(v))
+            places.append(k * 3 % 5)
+            flags.append(k % 2 == 0)
+    ascending = sorted(kept)
+    kept.sort(reverse=True)
+    places.sort()
+    return ascending, kept, places, sorted(flags)
+
+
+def test_sorted_lists_whose_length_data_decides() -> None:
+    x = torch.tensor([0.5, -0.0, 3.0, 0.0, 2.5, 0.5, -1.0])
+    check(in_order, *((x, low) for low in (0.0, -2.0, 2.0, 9.0)))
+    with pytest.raises(ssa_compiler.UnsupportedProgramError, match="sort of a list with NaN"):
+        ssa_compiler.compile(in_order, (x, 0.0))(torch.full([7], float("nan")), 0.0)
+
+
 @pytest.mark.parametrize("function", [queue, chosen_rows])
 def test_a_list_of_unknown_length_after_one_iteration_keeps_a_short_loop(function: Callable[..., Any]) -> None:
     check(function, (rows_of(), 3), (rows_of(), 0))

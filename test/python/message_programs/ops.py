@@ -279,15 +279,6 @@ def joins_texts(x: Tensor, n: int):
     return x
 
 
-@rejected(X, 2, says="on a list whose length depends on run-time values; (stack it first|call it)")
-def sorts_growing(x: Tensor, n: int):
-    items = [1]
-    for i in range(n):
-        items.append(i)
-    items.sort()  # rejected
-    return x + items[0]
-
-
 @rejected(X, 2, says="aten::count on a list whose length depends on run-time values; stack it first")
 def counts_in_growing(x: Tensor, n: int):
     items = [1]

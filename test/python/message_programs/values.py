@@ -124,6 +124,15 @@ def reverses(x: Tensor, n: int):
     return items
 
 
+@rejected(X, 2, says="sort of a list in the loop that appends to it; sort it after the loop")
+def sorts(x: Tensor, n: int):
+    items = [0]
+    for k in range(n):
+        items.append(-k)
+        items.sort()  # rejected
+    return items
+
+
 @rejected(
     X,
     3,

@@ -277,6 +277,9 @@ class Containers:
 
     _growing_list = _growing_copy
 
+    def _growing_sorted(self, value: Any) -> Value:
+        return self.new_list([self.growing.ordered(value)])
+
     def _growing_add(self, value: Any, other: Value) -> Value:
         return self.new_list([self.growing.added(value, other)])
 

@@ -37,7 +37,7 @@ from .reserved_capacity import ReservedCapacity
 
 __all__ = ["DynamicLists"]
 
-_ZERO, _ONE, _LAST = ConstValue(0), ConstValue(1), ConstValue(-1)
+_ZERO, _ONE, _LAST, _FALSE = ConstValue(0), ConstValue(1), ConstValue(-1), ConstValue(False)
 _OUT_OF_RANGE = "IndexError: list index out of range"
 _MOST_READ = 16  # numbers of a buffer that are read one by one
 _LEAST = 4  # rows of a buffer whose final size is not known
@@ -247,6 +247,20 @@ class DynamicLists:
     def _reversed(self, value: DynamicListValue) -> DynamicListValue:
         return DynamicListValue(flipped(self.state, self.rows(value)), value.length, value.kind)
 
+    def _sort(self, cell: Site, value: DynamicListValue, reverse: Value = _FALSE) -> tuple[DynamicListValue, None]:
+        if cell in self.capacity.reserved:
+            raise self.state.unsupported("sort of a list in the loop that appends to it; sort it after the loop")
+        return self.ordered(value, reverse), None
+
+    def ordered(self, value: DynamicListValue, reverse: Value = _FALSE) -> DynamicListValue:
+        """Emit the elements, which are numbers, in the order of `sort(reverse=reverse)`."""
+        if value.kind not in (int, float, bool) or not isinstance(reverse, ConstValue):
+            raise self.rejected()
+        rows = self.rows(value)
+        self._without_nan(value, rows, "sort")
+        made, _ = self.tensors.call_arguments(torch.ops.aten.sort.stable, [rows, ConstValue(True), _LAST, reverse])
+        return DynamicListValue(made, value.length, value.kind)
+
     def _contents(self, value: Value) -> tuple[Value, ...]:
         assert isinstance(value, ListRef)
         return self.state.heap.contents[value.cell]
@@ -359,11 +373,7 @@ class DynamicLists:
             raise self.rejected()
         self._not_empty(value, f"ValueError: {name}() arg is an empty sequence")
         rows, op = self.rows(value), self.tensors.call_arguments
-        if value.kind is float:
-            (missing,) = op(torch.ops.aten.isnan.default, [rows])
-            (found,) = op(torch.ops.aten.any.default, [missing])
-            message = f"unsupported: {name} of a list with NaN whose length depends on run-time values"
-            self.scalars.require(self.scalars.negated(self.scalars.item(found, bool)), message)
+        self._without_nan(value, rows, name)
         (best,) = op(getattr(torch.ops.aten, f"a{name}").default, [rows, [], ConstValue(False)])
         if value.kind is not float:
             return self.scalars.item(best, value.kind)
@@ -374,6 +384,15 @@ class DynamicLists:
         (places,) = op(torch.ops.aten.masked_fill.Scalar, [places, others, ConstValue(2**63 - 1)])
         (first,) = op(torch.ops.aten.amin.default, [places, [], ConstValue(False)])
         return self.row(value, self.scalars.item(first, int))
+
+    def _without_nan(self, value: DynamicListValue, rows: TensorValue, name: str) -> None:
+        """Reject NaN, where the outcome depends on the order in which Python compares."""
+        if value.kind is not float:
+            return
+        (missing,) = self.tensors.call_arguments(torch.ops.aten.isnan.default, [rows])
+        (found,) = self.tensors.call_arguments(torch.ops.aten.any.default, [missing])
+        message = f"unsupported: {name} of a list with NaN whose length depends on run-time values"
+        self.scalars.require(self.scalars.negated(self.scalars.item(found, bool)), message)
 
     def rejected(self) -> UnsupportedOpError:
         """The error for an op that is not implemented for such a list."""

@@ -277,7 +277,7 @@ class GraphImporter(Operators):
         """Whether lists hold numbers, of which some are dynamic; few constants are better known in each iteration."""
         contents = [self.state.heap.contents.get(each.cell, (NONE,)) for each in lists]
         numbers = list(chain.from_iterable(contents))
-        few = min(map(len, contents)) <= _FEW_CONSTANTS
+        few = self.state.in_library or min(map(len, contents)) <= _FEW_CONSTANTS
         return all(map(is_scalar, numbers)) and not (few and all(isinstance(each, ConstValue) for each in numbers))
 
     def _prim_RaiseException(self, node: Any) -> list[Value]:

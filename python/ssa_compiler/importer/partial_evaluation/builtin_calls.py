@@ -23,7 +23,7 @@ from .new_nodes import with_places
 from .number_functions import of_numbers
 from .objects import call_special, decides, is_object, truth
 from .ordering import extreme, ordered
-from .ranges import of_range
+from .ranges import listed_range, of_range
 from .rejections import NotCompiledError, OrderError
 from .scope import literal
 from .squeezes import squeezed
@@ -65,6 +65,8 @@ _OTHERS = frozenset("frozenset iter hash id vars dir globals locals bytes bytear
 """Functions of which TorchScript has no values."""
 _OF_NONE = frozenset("bool str repr print isinstance hasattr getattr callable id type map filter zip enumerate".split())
 """Functions that take None, or lists with it."""
+_UNORDERED = frozenset("all any max min sorted sum".split())
+"""Functions that give the same for the elements of a set in any order."""
 _READING = frozenset("all any enumerate len list max min reversed sorted tuple zip".split())
 
 
@@ -92,8 +94,8 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         node.args = [records.as_keys(calls.expressions, part) for part in node.args]
     if name in _READING or name in ("sum", "map", "filter"):
         node.args = [deques.as_list(calls.expressions, part) for part in node.args]
-    if name in ("sorted", "min", "max"):
-        node.args = [sets.as_keys(calls, part) for part in node.args]
+    if name in _UNORDERED:
+        node.args = [sets.as_keys(calls, listed_range(calls.scope, part)) for part in node.args]
     special = _special(name)
     if special is not None:
         saved, hoisted = calls.scope.save(), len(calls.scope.before)

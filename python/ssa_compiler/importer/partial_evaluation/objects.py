@@ -42,6 +42,7 @@ SPECIAL: dict[type, str] = {
     ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__", ast.MatMult: "__matmul__",
     ast.FloorDiv: "__floordiv__", ast.Mod: "__mod__", ast.Pow: "__pow__", ast.Lt: "__lt__", ast.LtE: "__le__",
     ast.Gt: "__gt__", ast.GtE: "__ge__", ast.Eq: "__eq__", ast.NotEq: "__ne__",
+    ast.BitOr: "__or__", ast.BitAnd: "__and__", ast.BitXor: "__xor__", ast.LShift: "__lshift__", ast.RShift: "__rshift__",
     ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__",
 }  # fmt: skip
 """The methods that operators call."""

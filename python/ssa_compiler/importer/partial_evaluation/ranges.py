@@ -1,12 +1,13 @@
-"""`reversed(range(n))` and `len(range(n))`, of which TorchScript takes neither, in words that it takes."""
+"""Ranges in words that TorchScript takes: `reversed(range(n))`, `len(range(n))`, `sum(range(n))`."""
 
 from __future__ import annotations
 
 import ast
 
+from .new_nodes import with_places
 from .scope import Scope, placed
 
-__all__ = ["of_range"]
+__all__ = ["listed_range", "of_range"]
 
 
 def of_range(scope: Scope, node: ast.expr) -> ast.expr | None:
@@ -39,3 +40,12 @@ def _called(scope: Scope, node: ast.expr) -> tuple[str, list[ast.expr]]:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
         return ("" if node.func.id in scope.variables else node.func.id), node.args
     return "", []
+
+
+def listed_range(scope: Scope, node: ast.expr) -> ast.expr:
+    """Return an expression for the numbers of a range in a list; others are returned as they are."""
+    if _called(scope, node)[0] != "range":
+        return node
+    name = scope.name()
+    generator = ast.comprehension(ast.Name(name, ast.Store()), node, [], 0)
+    return with_places(ast.ListComp(ast.Name(name, ast.Load()), [generator]), node)

@@ -52,10 +52,9 @@ def note_narrow_slice(state: State, out: torch.Tensor, dim: int, start: Any, end
     to_the_back = end is None or (isinstance(end, int) and end == sys.maxsize)
     if size.is_Integer or (to_the_back and not (isinstance(start, int) and start == -1)):
         return
-    if (start is None or to_the_back) and state.sizes.covers(size):
-        return  # `x[:1]`, `x[-1:]` of a size of an argument: a guard says that it is not 0
-    first, last = 0 if start is None else start, 0 if to_the_back else end
-    if sympy.expand(expr_of(last) - expr_of(first)) == 1:
+    if start is None or (to_the_back and state.sizes.covers(size)):
+        return  # of `x[-1:]` of a size of an argument a guard says that it is not 0
+    if sympy.expand((0 if to_the_back else expr_of(end)) - expr_of(start)) == 1:
         state.symbols.at_most_one.add(size)
 
 

@@ -47,6 +47,7 @@ def test_the_third_size_is_dynamic() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_sizes_that_change_together() -> None:
     compiled = ssa_compiler.compile(summed, _call(4, 3))
     for count, columns in ((4, 5), (4, 6), (4, 8), (4, 2), (3, 9), (7, 7)):
@@ -66,6 +67,7 @@ def by_columns(x: Tensor) -> list[Tensor]:
     return [column * 2 for column in x.unbind(1)]
 
 
+@pytest.mark.slow
 def test_a_size_that_has_to_be_static_is_asked_once() -> None:
     compiled = ssa_compiler.compile(by_columns, (torch.randn(2, 3),))
     for rows, columns in ((3, 4), (4, 5), (5, 6), (9, 6), (8, 5)):
@@ -84,6 +86,7 @@ def advanced(state: State) -> Tensor:
     return state.x.cumsum(0) * state.n
 
 
+@pytest.mark.slow
 def test_sizes_in_objects() -> None:
     compiled = ssa_compiler.compile(advanced, (State(torch.ones(3), 2),))
     for size in (4, 5, 6, 7):

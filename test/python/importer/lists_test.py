@@ -433,6 +433,7 @@ def in_order(x: Tensor, low: float) -> tuple[list[float], list[float], list[int]
     return ascending, kept, places, sorted(flags)
 
 
+@pytest.mark.slow
 def test_sorted_lists_whose_length_data_decides() -> None:
     x = torch.tensor([0.5, -0.0, 3.0, 0.0, 2.5, 0.5, -1.0])
     check(in_order, *((x, low) for low in (0.0, -2.0, 2.0, 9.0)))

@@ -348,6 +348,7 @@ def with_options(x, options=None):
     return torch.stack(parts)
 
 
+@pytest.mark.slow
 def test_ordinary_idioms() -> None:
     x = torch.arange(6.0).reshape(3, 2)
     for n in (0, 1, 2, 4):

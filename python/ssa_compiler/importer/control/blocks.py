@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..values.argument_slices import arguments_behind
 from ..values.diagnostics import Unjoinable
 from ..values.modules import Modules
 from ..values.state import State
-from ..values.values import NONE, ConstValue, Value
+from ..values.values import NONE, ConstValue, Site, Value
 from .form_retries import with_needed_forms
 from .if_and_loop import Control
 
@@ -140,10 +140,11 @@ class Blocks:
             self.state.locations.enter_node(node)
             with self.state.at(number):
                 if node.kind() != "prim::If" or not self.state.plan.splits:
+                    before = self.state.heap.contents
                     try:
                         results = self._node(node)
                     except (UnsupportedOpError, UnsupportedProgramError) as rejection:
-                        self._blame(node, rejection)
+                        self._blame(node, rejection, before)
                         raise
                 else:
                     heap, capacity = self.state.heap.contents, self.control.growing.capacity
@@ -161,12 +162,18 @@ class Blocks:
         outputs = [self._lookup(value) for value in block.outputs()]
         return after(outputs) if after is not None else outputs
 
-    def _blame(self, node: Any, rejection: Exception) -> None:
-        """Note which numbers among the arguments a rejected node depends on."""
+    def _blame(self, node: Any, rejection: Exception, contents: Mapping[Site, Any]) -> None:
+        """Note which numbers among the arguments a rejected node depends on.
+
+        Args:
+            node: it.
+            rejection: what is raised.
+            contents: what lists and dicts held before: what they hold now may be of IR that was discarded.
+        """
         state = self.state
         if state.scalars and rejection not in state.blamed:
             found = (self._environments[-1].get(value.debugName(), NONE) for value in node.inputs())
-            behind = arguments_behind(found, state.heap)
+            behind = arguments_behind(found, contents)
             state.blamed[rejection] = [path for number, path in state.scalars.items() if number in behind]
 
     def _split(self, node: Any, rejection: Unjoinable, rest: Callable[[], list[Value]]) -> list[Value]:

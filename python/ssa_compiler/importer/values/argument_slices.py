@@ -6,12 +6,11 @@ An op that cannot be imported with dynamic numbers may be one with constants. Th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from torch_mlir import ir
 
-from .heap import Heap
 from .values import ChosenRef, DictRef, ListRef, OptionalValue, ScalarValue, Site, TensorValue, TupleValue, Value
 
 __all__ = ["arguments_behind"]
@@ -20,34 +19,34 @@ _MOST_VALUES = 20_000
 """How many values a slice follows; a larger one is not worth its time."""
 
 
-def arguments_behind(values: Iterable[Value], heap: Heap) -> frozenset[int]:
+def arguments_behind(values: Iterable[Value], contents: Mapping[Site, Any]) -> frozenset[int]:
     """Return the arguments of `@main` that values depend on; those of tensors only if there are no numbers.
 
     Args:
         values: operands of an op.
-        heap: what the lists and dicts among them hold.
+        contents: what the lists and dicts among them hold.
     """
     values = list(values)
     for kind in (ScalarValue, TensorValue):
-        found = _arguments(part.ssa for part in _parts(values, heap, set()) if isinstance(part, kind))
+        found = _arguments(part.ssa for part in _parts(values, contents, set()) if isinstance(part, kind))
         if found:
             return found
     return frozenset()
 
 
-def _parts(values: Iterable[Value], heap: Heap, seen: set[Site]) -> Iterator[Value]:
+def _parts(values: Iterable[Value], contents: Mapping[Site, Any], seen: set[Site]) -> Iterator[Value]:
     """Values, and those that they hold."""
     for value in values:
         yield value
         if isinstance(value, TupleValue):
-            yield from _parts(value.elements, heap, seen)
+            yield from _parts(value.elements, contents, seen)
         elif isinstance(value, OptionalValue):
-            yield from _parts((value.present, value.value), heap, seen)
+            yield from _parts((value.present, value.value), contents, seen)
         elif isinstance(value, ChosenRef):
-            yield from _parts((value.number, *value.choices), heap, seen)
+            yield from _parts((value.number, *value.choices), contents, seen)
         elif isinstance(value, (ListRef, DictRef)) and value.cell not in seen:
             seen.add(value.cell)
-            yield from _parts(heap.contents.get(value.cell, ()), heap, seen)
+            yield from _parts(contents.get(value.cell, ()), contents, seen)
 
 
 def _arguments(roots: Iterable[Any]) -> frozenset[int]:

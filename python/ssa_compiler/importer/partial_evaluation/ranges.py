@@ -7,7 +7,7 @@ import ast
 from .new_nodes import with_places
 from .scope import Scope, placed
 
-__all__ = ["listed_range", "of_range"]
+__all__ = ["is_range", "listed_range", "of_range"]
 
 
 def of_range(scope: Scope, node: ast.expr) -> ast.expr | None:
@@ -42,9 +42,14 @@ def _called(scope: Scope, node: ast.expr) -> tuple[str, list[ast.expr]]:
     return "", []
 
 
+def is_range(scope: Scope, node: ast.expr) -> bool:
+    """Whether an expression is a call of `range`."""
+    return _called(scope, node)[0] == "range"
+
+
 def listed_range(scope: Scope, node: ast.expr) -> ast.expr:
     """Return an expression for the numbers of a range in a list; others are returned as they are."""
-    if _called(scope, node)[0] != "range":
+    if not is_range(scope, node):
         return node
     name = scope.name()
     generator = ast.comprehension(ast.Name(name, ast.Store()), node, [], 0)

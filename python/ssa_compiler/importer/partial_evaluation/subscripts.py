@@ -18,6 +18,7 @@ from .ellipses import expanded
 from .interfaces import ExpressionEvaluator, Result
 from .new_nodes import with_places
 from .objects import call_special, is_object
+from .ranges import is_range
 from .rejections import NeedsKnownError, NotCompiledError
 from .scope import literal
 from .tuple_keys import dict_key
@@ -121,17 +122,13 @@ def _indices(expressions: ExpressionEvaluator, node: ast.expr, parts: Sequence[a
 
 def _numbers(expressions: ExpressionEvaluator, node: ast.expr) -> Result | None:
     """`x[rows, range(n)]`: a range is a tensor of its numbers there, and no value to TorchScript; None of others."""
-    if isinstance(node, ast.Tuple) and any(map(_is_range, node.elts)):
+    if isinstance(node, ast.Tuple) and any(is_range(expressions.scope, part) for part in node.elts):
         return _indices(expressions, node, node.elts)
-    if not _is_range(node) or "range" in expressions.scope.variables:
+    if not is_range(expressions.scope, node):
         return None
     bounds = [expressions.expression(expressions.evaluate(part), part) for part in node.args]  # type: ignore[attr-defined]
     arange = ast.Attribute(ast.Name("torch", ast.Load()), "arange", ast.Load())
     return Result(with_places(ast.Call(arange, bounds, []), node), TensorValue(torch.int64, 1))
-
-
-def _is_range(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
 
 
 def _as_tensors(index: Value) -> Value:

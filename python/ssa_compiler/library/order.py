@@ -284,6 +284,24 @@ def cdist(x1: Tensor, x2: Tensor, p: float) -> Tensor:
     return _length(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 
+def _is_distance_of_any_number(arguments: Mapping[str, Any]) -> bool:
+    x, y, p, mode = (arguments[name] for name in ("x1", "x2", "p", "compute_mode"))
+    if x.dtype != y.dtype or x.dtype not in _REAL or p != 2.0 or mode not in (None, 0) or min(x.dim(), y.dim()) < 2:
+        return False
+    numbers = (x.shape[-2], y.shape[-2])
+    known = [size for size in (*x.shape, *y.shape) if isinstance(size, int)]
+    is_large = any(isinstance(size, int) and size > 25 for size in numbers)
+    return len(known) < x.dim() + y.dim() and 0 not in known and not is_large
+
+
+@implements("aten::_cdist_forward", "aten::cdist", where=_is_distance_of_any_number)
+def cdist_of_any_number(x1: Tensor, x2: Tensor, p: float) -> Tensor:
+    """Euclid's distances, for which eager takes a matrix product if a set has more than 25 points."""
+    if max(x1.size(-2), x2.size(-2)) > 25:
+        return torch.cdist(x1, x2, p, "use_mm_for_euclid_dist")
+    return _length(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
+
+
 def _are_floats(arguments: Mapping[str, Any]) -> bool:
     return arguments["self"].dtype == arguments["other"].dtype and arguments["self"].dtype.is_floating_point
 

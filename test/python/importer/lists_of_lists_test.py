@@ -125,3 +125,45 @@ def test_what_copies_would_show_is_rejected(program):
 
     with pytest.raises(errors.UnsupportedProgramError):
         ssa_compiler.compile(dynamic, (X,))
+
+
+def pairs(x, n: int):
+    found = []
+    for k in range(n):
+        if x[k] > 0:
+            found.append([k, 2 * k])
+    return torch.tensor(found, dtype=torch.long).view(-1, 2), torch.tensor([each[0] for each in found])
+
+
+def of_two_lengths(x, n: int):
+    found = []
+    for k in range(n):
+        found.append([float(x[k]), 1.0] if k < 3 else [1.0])
+    return torch.tensor(found)
+
+
+def test_tensors_of_lists_of_dynamic_length():
+    check(pairs, *((X, n) for n in (5, 1, 3)))
+    check(of_two_lengths, *((X, n) for n in (2, 1, 3)))
+    compiled = ssa_compiler.compile(of_two_lengths, (X, 2), fullgraph=True)
+    with pytest.raises(ValueError, match="of different lengths"):
+        compiled(X, 4)
+
+
+def test_a_tensor_of_an_empty_list_has_another_rank():
+    compiled = ssa_compiler.compile(of_two_lengths, (X, 2), fullgraph=True)
+    with pytest.raises(errors.UnsupportedProgramError, match="empty list"):
+        compiled(X, 0)
+
+
+def reshaped(x, n: int):
+    found, tuples = [], []
+    for k in range(n):
+        if x[k] > 0:
+            found.append([k, 2 * k])
+            tuples.append((k, n, 1))
+    return torch.tensor(found, dtype=torch.long).view(-1, 2), torch.tensor(tuples, dtype=torch.float64).reshape(3, -1)
+
+
+def test_a_shape_that_is_changed_does_not_matter():
+    check(reshaped, *((X, n) for n in (2, 0, 1, 5)), (-X, 2))

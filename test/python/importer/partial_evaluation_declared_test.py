@@ -203,3 +203,38 @@ class Biases(nn.Module):
 def test_attributes_that_classes_of_pytorch_say_may_be_none() -> None:
     torch.manual_seed(0)
     assert not check(Biases().eval(), *((X, n) for n in (2, 0, 1))).compiled.explain().callbacks
+
+
+@dataclass
+class Track:
+    number: int
+    mean: Tensor
+    hits: int = 1
+
+    @property
+    def box(self):
+        return torch.cat([self.mean - 1, self.mean + 1])
+
+    def seen(self, least: int):
+        return self.hits >= least and bool(self.mean[0] > 0)
+
+
+def boxes_by_number(x, n: int):
+    tracks = []
+    for k in range(n):
+        tracks.append(Track(k, x[k], hits=k % 3))
+    found = {track.number: track.box for track in tracks if track.seen(1)}
+    return found, [track.mean[1] for track in tracks if track.seen(2)]
+
+
+def moved(track: Track, x):
+    return Track(track.number + 1, track.mean + x, track.hits) if track.seen(1) else Track(0, track.mean * x)
+
+
+def test_methods_and_properties_of_dataclasses():
+    for x in (X, -X, X - 2):
+        check(boxes_by_number, *((x, n) for n in (2, 0, 1, 3)))
+
+
+def test_objects_of_such_a_class_are_passed():
+    check(moved, (Track(3, X[1]), X[2]), (Track(4, X[0], 0), X[1]))

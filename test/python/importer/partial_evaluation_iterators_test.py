@@ -1,6 +1,9 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 """Iterators that are values, the first element that a generator gives, and tests for None in functions of their own."""
 
+import itertools
+import math
+
 import pytest
 import torch
 from torch import nn
@@ -161,3 +164,55 @@ def test_limits_of_a_dtype_of_another_kind_are_an_error():
     compiled = ssa_compiler.compile(limits_of_another_kind, (X,))
     with pytest.raises(errors.SsaCompilerError, match="requires a floating point input type"):
         compiled(torch.arange(3))
+
+
+def any_or_all(xs, n: int):
+    rising = all(b >= a for a, b in itertools.pairwise(xs))
+    larger, finite = [x > n for x in xs], [x.isfinite() for x in xs]
+    return rising, any(larger), all(finite), any(larger[:0]), all(finite[:0])
+
+
+def test_any_and_all_of_tensors():
+    numbers = [torch.tensor(value) for value in (1.0, 2.0, 0.5, math.inf)]
+    check(any_or_all, *[([*numbers[:2], last], n) for last in numbers for n in (0, 5)])
+
+
+def larger(a, b):
+    return torch.where(a > b, a, b)
+
+
+def rows_as_arguments(x):
+    return larger(*x.view(2, -1)), torch.maximum(*x[:2])
+
+
+def test_rows_of_a_tensor_are_arguments():
+    x = torch.tensor([[1.0, -2.0, 3.0], [4.0, 0.0, -6.0]])
+    check(rows_as_arguments, (x,), (-x,))
+
+
+class Ring(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+        self.register_buffer("kept", torch.zeros(3))
+
+    def __len__(self):
+        return min(self.n, 3)
+
+    def forward(self, x, k: int):
+        self.kept[self.n % 3] = x[k]
+        self.n += 1
+        return self.kept[: len(self)].sum()
+
+
+class RingAndMean(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ring = Ring()
+
+    def forward(self, x, k: int):
+        return self.ring(x, k) / len(self.ring)
+
+
+def test_len_of_a_module():
+    check(RingAndMean(), *[(torch.arange(4.0), k) for k in (1, 2, 3, 1, 2)])

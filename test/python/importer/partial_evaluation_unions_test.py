@@ -157,6 +157,44 @@ def returned_by_a_branch(x, n):
     return 0
 
 
+def in_a_loop_or_behind(x, n):
+    for i in range(n):
+        if x[i] > 1:
+            return {"found": x[i] * 2, "times": [i, n]}
+        if i == 1:
+            return None
+    if x.sum() > 0:
+        return {"found": x, "times": []}
+    return x * 2, n
+
+
+def one_of_four(x, n):
+    if n == 0:
+        return x
+    if n == 1:
+        return [x, x + 1]
+    best, total = 0, 0.0
+    for i in range(n):
+        total += x[i]
+        if x[i] > best:
+            best = x[i]
+    if total > 5:
+        return x, total
+    return x, best, 1.5
+
+
+def test_results_of_several_types_at_several_places():
+    cases = [(x, n) for x in (X, -X, torch.tensor([0.5, 0.25, 4.0])) for n in (3, 0, 1, 2)]
+    check(returned_by_a_branch, *cases, compiled=False)
+    check(in_a_loop_or_behind, *cases, compiled=False)
+    check(one_of_four, *cases, compiled=False)
+
+
+@pytest.mark.slow
+def test_compiled_results_of_several_types():
+    check(in_a_loop_or_behind, *[(x, n) for x in (X, -X, torch.tensor([0.5, 0.25, 4.0])) for n in (3, 0, 1, 2)])
+
+
 def unset(x, n):
     if x.sum() > 3:
         v = 1
@@ -165,10 +203,26 @@ def unset(x, n):
     return x * v
 
 
-@pytest.mark.parametrize("program", [returned_by_a_branch, unset])
+def of_a_function(x, n):
+    def chosen(k):
+        if x[0] > k:
+            return x
+        return x, 1.5
+
+    return chosen(n)
+
+
+def some_results_and_the_end(x, n):
+    if x[0] > n:
+        return x
+    if x[1] > n:
+        return x, 1.5
+
+
+@pytest.mark.parametrize("program", [of_a_function, some_results_and_the_end, unset])
 def test_other_programs_are_rejected(program):
     with pytest.raises(errors.SsaCompilerError):
-        ssa_compiler.compile(program, (X, 1))
+        ssa_compiler.compile(program, (X, 1), fullgraph=True)
 
 
 def of_nothing(x, n):

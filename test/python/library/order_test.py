@@ -87,6 +87,19 @@ def test_distances() -> None:
     _native(distances, (x, y), (x.round(), y.round()))
 
 
+def farthest(x: Tensor, n: int) -> Tensor:
+    centers = [x[0]]
+    while len(centers) < n:
+        centers.append(x[int(torch.cdist(x, torch.stack(centers)).min(1).values.argmax())])
+    return torch.stack(centers)
+
+
+def test_distances_of_a_dynamic_number_of_points() -> None:
+    """Eager takes a matrix product for more than 25."""
+    x = torch.randn(12, 3)
+    check(farthest, *((x, n) for n in (3, 0, 1, 27)))
+
+
 def of_no_dimensions(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     values, places = torch.cummax(x, 0)
     smallest, _ = torch.kthvalue(x, 1, 0, True)

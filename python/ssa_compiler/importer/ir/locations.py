@@ -89,6 +89,10 @@ class Locations:
         if match and match.group(1) != "<string>":
             self.frames[-1] = SourceLocation(match.group(1), int(match.group(2)))
 
+    def users(self) -> list[Any]:
+        """Return the nodes that use the result of the present one."""
+        return [] if self._node is None else [use.user for use in self._node.output().uses()]
+
     def text(self) -> str:
         """Return the user's text of the current node."""
         return highlighted(self._node) if self._node is not None else ""

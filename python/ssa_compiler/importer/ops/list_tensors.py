@@ -17,6 +17,7 @@ from ..values.values import ConstValue, ListRef, TensorValue, Value
 
 __all__ = ["ListTensors"]
 
+_RESHAPES = ("aten::view", "aten::reshape")
 _FALSE, _NONE = ConstValue(False), ConstValue(None)
 
 
@@ -38,6 +39,8 @@ class ListTensors:
         if not isinstance(data, ListRef):
             return None
         form = self._state.heap.forms.get(data.cell)
+        if form is not None and form.parts and form.numbers is not None:
+            return self._of_lists(data, form.numbers, dtype)
         if form is not None and not (form.columns and self._containers.tuple_lists.is_growing(data)):
             return None
         if form is None and not self._containers.is_growing(data):
@@ -48,9 +51,10 @@ class ListTensors:
         leaves, shape = found
         wanted = self._dtype(leaves) if dtype is None else dtype
         made = [self._converted(leaf, wanted) for leaf in leaves]
-        if shape or (dtype is None and wanted != DTYPE_NUMBERS[torch.get_default_dtype()]):
+        has_rank = bool(shape) and not self._is_reshaped()
+        if has_rank or (dtype is None and wanted != DTYPE_NUMBERS[torch.get_default_dtype()]):
             # Of an empty list, PyTorch makes a tensor of one dimension, of floats if no dtype is given.
-            remedy = "; ask for its length before" if shape else " without a dtype; give the dtype"
+            remedy = "; ask for its length before" if has_rank else " without a dtype; give the dtype"
             message = f"unsupported: torch.tensor of an empty list of run-time length{remedy}"
             self._state.check(sympy.Gt(expr_of(made[0].fake.shape[0]), 0), message)
         if not shape:
@@ -60,6 +64,37 @@ class ListTensors:
             return stacked
         sizes = [self._tensors.symbolic(expr_of(stacked.fake.shape[0])), *map(ConstValue, shape)]
         return self._tensors.call_arguments(torch.ops.aten.view.default, [stacked, sizes])[0]
+
+    def _of_lists(self, data: ListRef, kind: type, dtype: int | None) -> TensorValue | None:
+        """The tensor of a list of lists of numbers, which have to have one length."""
+        parts = self._containers.ragged_lists
+        flat = parts.rows(data)
+        if flat is None:
+            return None
+        leaf = DynamicListValue(flat.buffer, flat.length, kind)
+        wanted = self._dtype([leaf]) if dtype is None else dtype
+        made, counts = self._converted(leaf, wanted), parts.ints(parts.lists(data)[2])
+        has_rank = not self._is_reshaped()
+        if has_rank or (dtype is None and wanted != DTYPE_NUMBERS[torch.get_default_dtype()]):
+            message = "unsupported: torch.tensor of an empty list of run-time length; ask for its length before"
+            self._state.check(sympy.Gt(expr_of(counts.length.sym), 0), message)  # type: ignore[attr-defined]
+        scalars = self._containers.growing.scalars
+        some = scalars.emit("max", [counts.length, ConstValue(1)])
+        count = parts.natural("numbers of each", scalars.emit("floordiv", [flat.length, some]))
+        rows = self._containers.growing.rows(counts)
+        (others,) = self._tensors.call_arguments(torch.ops.aten.ne.Scalar, [rows, count])
+        (found,) = self._tensors.call_arguments(torch.ops.aten.any.default, [others])
+        message = "ValueError: torch.tensor of lists of different lengths"
+        scalars.require(scalars.negated(scalars.item(found, bool)), message)
+        if not has_rank:
+            return made
+        sizes = [parts.natural("number of lists", counts.length), count]
+        return self._tensors.call_arguments(torch.ops.aten.view.default, [made, sizes])[0]
+
+    def _is_reshaped(self) -> bool:
+        """Whether all that is done with the tensor is to give it another shape, so that its own does not matter."""
+        users = self._state.locations.users()
+        return bool(users) and all(user.kind() in _RESHAPES for user in users)
 
     def _columns(self, data: Value) -> tuple[list[DynamicListValue], list[int]] | None:
         """The lists of numbers that one of tuples is made of, and the shape of a tuple; None if they are others."""

@@ -12,14 +12,15 @@ import torch
 
 from ..torchscript.function_scope import is_iterator
 from . import asked_types, deques, records, sequences, sets
-from .comprehensions import rename
+from .any_and_all import has_tensors, stopping, truths
+from .callees import is_of_torch
 from .displays import shown
-from .effects import has_effects, may_raise
+from .effects import has_effects
 from .hints import is_plain, number_kind
 from .indices import as_index
 from .interfaces import Arguments, CallEvaluator, Result
 from .iterators import following
-from .new_nodes import with_places
+from .map_calls import mapped
 from .number_functions import of_numbers
 from .objects import call_special, decides, is_object, truth
 from .ordering import extreme, ordered
@@ -39,7 +40,7 @@ from .values import (
     Value,
 )
 
-__all__ = ["call", "mapped", "numbers_of"]
+__all__ = ["call", "numbers_of"]
 
 _FOLDED = (
     range,
@@ -124,6 +125,8 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         return _text(calls, node, arguments.positional[0])
     if name == "bool" and len(values) == 1 and is_object(values[0]) and decides(values[0]):
         return truth(calls, arguments.positional[0], node)
+    if name in ("any", "all") and len(values) == 1 and has_tensors(values[0]):
+        return truths(calls, node, arguments.positional[0])
     if name == "round" and len(values) == 2 and (made := of_numbers(calls, node, round, arguments)) is not None:
         return made
     calls.place(node, arguments, copied=True)
@@ -156,8 +159,8 @@ def _special(name: str) -> Callable[[CallEvaluator, ast.Call], Result | None] | 
         "min": extreme,
         "max": extreme,
         "sorted": ordered,
-        "any": _stopping,
-        "all": _stopping,
+        "any": stopping,
+        "all": stopping,
         "zip": _transposed,
     }
     return special.get(name)
@@ -169,6 +172,11 @@ def _length(calls: CallEvaluator, node: ast.Call, operand: Result) -> Result | N
         return sequences.counted(calls.expressions, operand, node)
     if is_object(operand.value):
         return call_special(calls, "__len__", operand, [], node)
+    thing = operand.value.object if isinstance(operand.value, Known) else None
+    counts = getattr(type(thing), "__len__", None) if isinstance(thing, torch.nn.Module) else None
+    if counts is not None and not is_of_torch(counts):
+        method = ast.copy_location(ast.Attribute(node.args[0], "__len__", ast.Load()), node)
+        return calls.expressions.evaluate(ast.copy_location(ast.Call(method, [], []), node))
     objects = calls.scope.program.states.elements(operand.value) if isinstance(operand.value, Known) else None
     return None if objects is None else calls.expressions.known(node, Known(len(objects)))
 
@@ -236,63 +244,6 @@ def _known(calls: CallEvaluator, function: Any, values: Sequence[Value]) -> Know
         return None
     made = list(made) if function in (reversed, zip, enumerate) else made
     return Known(made, None, frozenset().union(*(calls.scope.program.guards_of(value) for value in values)))
-
-
-def _stopping(calls: CallEvaluator, node: ast.Call) -> Result | None:
-    """`any(f(x) for x in items)`, which stops at the first that is true, as a loop."""
-    if len(node.args) != 1 or node.keywords:
-        return None
-    items = node.args[0]
-    if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "map":
-        items = mapped(calls.scope, items)
-    if not isinstance(items, ast.GeneratorExp) or not (may_raise(items.elt) or has_effects(calls.scope, items.elt)):
-        return None
-    if len(items.generators) != 1:
-        raise NotCompiledError("a generator of several loops that is not read to its end")
-    items = copy.deepcopy(items)
-    rename(calls.expressions, items)
-    (generator,) = items.generators
-    name, stops = calls.scope.name(), ast.unparse(node.func) == "any"
-    text = f"{name} = {not stops}\nfor _ in _:\n    if {'' if stops else 'not '}_:\n        {name} = {stops}\n        break"
-    first, loop = ast.parse(text).body
-    assert isinstance(loop, ast.For)
-    assert isinstance(loop.body[0], ast.If)
-    loop.target, loop.iter = generator.target, generator.iter
-    loop.body[0].test = items.elt if stops else ast.UnaryOp(ast.Not(), items.elt)
-    for test in reversed(generator.ifs):
-        loop.body = [ast.If(test, loop.body, [])]
-    return calls.written([first, loop], name, node)
-
-
-def mapped(scope: Any, node: ast.Call) -> ast.expr:
-    """`map(f, a, b)` as a generator."""
-    if len(node.args) < 2 or node.keywords or isinstance(node.args[0], ast.Starred):
-        raise NotCompiledError("map() of no operands")
-    function, *given = node.args
-    operands = [each for part in given for each in _written_out(scope, part)]
-    names = [scope.name() for _ in operands]
-    stored: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
-    read: list[ast.expr] = [ast.Name(name, ast.Load()) for name in names]
-    if len(operands) == 1:
-        generator = ast.comprehension(stored[0], operands[0], [], 0)
-    else:
-        rows = ast.Call(ast.Name("zip", ast.Load()), operands, [])
-        generator = ast.comprehension(ast.Tuple(stored, ast.Store()), rows, [], 0)
-    return with_places(ast.GeneratorExp(ast.Call(function, read, []), [generator]), node)
-
-
-def _written_out(scope: Any, part: ast.expr) -> list[ast.expr]:
-    """The operands that one stands for: several of `*items`."""
-    if not isinstance(part, ast.Starred):
-        return [part]
-    found = scope.variables.get(part.value.id) if isinstance(part.value, ast.Name) else None
-    value = None if found is None else found.value
-    length = len(value.elements) if isinstance(value, TupleValue) else None
-    if isinstance(value, Known) and isinstance(value.object, (list, tuple)):
-        length = len(value.object)
-    if not length:
-        raise NotCompiledError("map() of a dynamic number of operands")
-    return [ast.Subscript(copy.deepcopy(part.value), ast.Constant(k), ast.Load()) for k in range(length)]
 
 
 def _range(made: range, node: ast.AST) -> Any:

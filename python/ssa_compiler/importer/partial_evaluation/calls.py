@@ -52,6 +52,7 @@ from .named_tuples import typed_class
 from .number_functions import of_numbers
 from .presence import no_attribute, of_module, operands
 from .rejections import NeedsKnownError, NotCompiledError
+from .rows import rows_of
 from .values import (
     NEVER,
     UNKNOWN,
@@ -215,8 +216,9 @@ class Calls:
             if not isinstance(part, ast.Starred):
                 positional.append(self.expressions.evaluate(part))
                 continue
-            found = spread(self.expressions, self.expressions.evaluate(part.value), part)
-            if found is None:
+            given = self.expressions.evaluate(part.value)
+            found = spread(self.expressions, given, part)
+            if found is None and (found := rows_of(self.expressions, given, part)) is None:
                 raise NotCompiledError("*args of a dynamic number of arguments")
             positional += found
         named: dict[str, Result] = {}
@@ -395,7 +397,7 @@ class Calls:
             return self.expressions.evaluate(display)
         if untyped_fields.is_untyped(kind):
             return untyped_fields.make(self, node, kind, self.arguments(node))
-        if is_plain_class(kind) or is_written_out(kind):
+        if is_plain_class(kind) or is_written_out(kind, self.scope.program.passed):
             return self.scope.program.functions.construct(self.scope, kind, self.arguments(node), node)
         node.func = self.expressions.expression(callee, node)
         if not hasattr(kind, "_fields"):

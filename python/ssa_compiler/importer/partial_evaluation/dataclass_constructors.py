@@ -1,5 +1,5 @@
-"""Dataclasses that TorchScript does not compile, with default factories or types that it has not: their constructor is
-written out, so that they are classes as any, whose attributes have the types of what is assigned.
+"""Dataclasses whose constructor is written out, so that they are classes as any, with the types of what is assigned:
+those with default factories or types that TorchScript has not, and those with methods, which are evaluated then.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import ast
 import dataclasses
 import inspect
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -20,20 +20,51 @@ from .rejections import NotCompiledError
 from .scope import Scope, literal
 from .values import annotation, field_of
 
-__all__ = ["dataclass_constructor", "is_written_out"]
+__all__ = ["dataclass_constructor", "is_written_out", "passed_dataclasses"]
 
 _FACTORIES: Mapping[Any, str] = {list: "[]", dict: "{}"}
 _FACTORY_OF = "_factory_of_"
 """What the names of the other factories begin with."""
 
 
-def is_written_out(kind: type) -> bool:
-    """Whether a class is such a dataclass."""
+def passed_dataclasses(values: Iterable[Any]) -> frozenset[type]:
+    """Return the dataclasses of which there are objects among the arguments of a program, which have declared types."""
+    found: set[type] = set()
+    left = list(values)
+    while left:
+        value = left.pop()
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            found.add(type(value))
+            left += [getattr(value, each.name, None) for each in dataclasses.fields(value)]
+        elif isinstance(value, (list, tuple, dict)):
+            left += value.values() if isinstance(value, dict) else value
+    return frozenset(found)
+
+
+def is_written_out(kind: type, passed: frozenset[type]) -> bool:
+    """Whether a class is a dataclass whose constructor is written out.
+
+    Args:
+        kind: the class.
+        passed: the dataclasses that the program is passed, see `passed_dataclasses`.
+    """
     init = inspect.getattr_static(kind, "__init__")
     if not dataclasses.is_dataclass(kind) or "__slots__" in vars(kind) or not isinstance(init, types.FunctionType):
         return False
+    if _has_methods(kind) and kind not in passed:
+        return True
     has_factory = any(each.default_factory is not dataclasses.MISSING for each in dataclasses.fields(kind))
     return has_factory or any(annotation(field_of(kind, each.name)) is None for each in dataclasses.fields(kind))
+
+
+def _has_methods(kind: type) -> bool:
+    """Whether a dataclass has methods or properties of the user's, which are evaluated then."""
+    kinds = (types.FunctionType, property, staticmethod, classmethod)
+    return any(
+        isinstance(member, kinds) and (name == "__post_init__" or not (name.startswith("__") and name.endswith("__")))
+        for owner in kind.__mro__[:-1]
+        for name, member in vars(owner).items()
+    )
 
 
 def dataclass_constructor(scope: Scope, kind: type, arguments: Arguments, call: ast.Call) -> Definition:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from .dataclass_constructors import passed_dataclasses
 from .definitions import Specialised
 from .extra_arguments import ExtraArguments
 from .program import Program
@@ -104,6 +105,7 @@ def evaluated(
             for passes in range(_PASSES):
                 before = dict(elements)
                 program = Program(owner, elements, squeezes=way.squeezes, lists_as_objects=way.lists_as_objects)
+                program.passed = passed_dataclasses(arguments.values())
                 try:
                     values = {key: program.argument(key, value, way.kinds) for key, value in arguments.items()}
                     made = program.functions.root(function, owner, name, values, extra=extra, dispatches=way.dispatches)

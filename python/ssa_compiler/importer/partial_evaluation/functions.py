@@ -170,7 +170,8 @@ class Functions:
 
     def construct(self, scope: Scope, kind: type, arguments: Arguments, node: ast.Call) -> Result:
         """Make an object of a class."""
-        written = dataclass_constructor(scope, kind, arguments, node) if is_written_out(kind) else None
+        is_written = is_written_out(kind, self._program.passed)
+        written = dataclass_constructor(scope, kind, arguments, node) if is_written else None
         return self._call(scope, written or objects.constructor(kind), arguments, node)
 
     def call_unfinished(
@@ -385,6 +386,7 @@ class Functions:
         body = [*first, *Statements(scope, Calls).block(node.body)]
         node.body = unions.declared(scope, list(dynamic), body, node) or [ast.copy_location(ast.Pass(), node)]
         node.decorator_list = []
+        scope.returned = unions.result_of_all(scope)
         if not scope.is_dead and scope.returned is not None and not is_none(scope.returned):
             scope.returned = joined(scope.returned, Known(None), self._program.samples.of)
         is_object = isinstance(scope.returned, (Closure, Known)) and not is_none(scope.returned)

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 
-from .builtin_calls import mapped
 from .comprehensions import rename
 from .effects import has_effects
 from .interfaces import ExpressionEvaluator
+from .map_calls import mapped
 from .new_nodes import with_places
 from .rejections import NotCompiledError
 

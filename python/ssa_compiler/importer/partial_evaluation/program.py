@@ -68,6 +68,7 @@ class Program(Dependences):
         functions: the copies of functions.
         classes: those whose objects the program makes.
         elements: what the lists and dicts that the program makes hold, by place.
+        passed: the dataclasses of which objects are among the arguments.
         methods: the copies that are methods, by module and name.
         names: what names of the copies mean: other copies, constants.
         sources: the Python functions that copies are of, by the names of the copies, behind the paths of their modules.
@@ -91,6 +92,7 @@ class Program(Dependences):
         self.lists_as_objects = lists_as_objects
         self.has_squeezes = False
         self.elements = elements
+        self.passed: frozenset[type] = frozenset()
         self.classes = Classes(elements, self.samples.of, self.widened)
         self.functions = Functions(self)
         self.methods: dict[int, dict[str, Any]] = {}

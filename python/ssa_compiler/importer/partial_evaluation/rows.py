@@ -10,12 +10,14 @@ import ast
 import copy
 from typing import Any
 
-from .interfaces import ExpressionEvaluator
+from .interfaces import ExpressionEvaluator, Result
 from .new_nodes import with_places
 from .rejections import NeedsKnownError, NotCompiledError
 from .values import TensorValue
 
-__all__ = ["over_rows"]
+__all__ = ["over_rows", "rows_of"]
+
+_MOST_ROWS = 16
 
 
 def over_rows(expressions: ExpressionEvaluator, loop: Any) -> list[ast.stmt]:
@@ -77,3 +79,17 @@ def _rows(expressions: ExpressionEvaluator, items: ast.expr) -> TensorValue | No
         scope.whole = whole
     is_known = isinstance(value, TensorValue) and value.rank is not None and value.dtype is not None
     return value if isinstance(value, TensorValue) and is_known and value.rank != 1 else None
+
+
+def rows_of(expressions: ExpressionEvaluator, result: Result, where: ast.AST) -> list[Result] | None:
+    """Return the rows of a tensor that is unpacked, as many as there are in the sample, which is checked; None if there
+    is no sample of it.
+    """
+    sample = result.value.sample if isinstance(result.value, TensorValue) else None
+    if sample is None or sample.dim() == 0 or not 0 < sample.shape[0] <= _MOST_ROWS:
+        return None
+    names = [expressions.scope.name() for _ in range(sample.shape[0])]
+    target = ast.Tuple([ast.Name(name, ast.Store()) for name in names], ast.Store())
+    unpacked = with_places(ast.Assign([target], expressions.named(result, where)), where)
+    expressions.scope.hoist(expressions.statements.statement(unpacked), where)
+    return [expressions.scope.load(ast.copy_location(ast.Name(name, ast.Load()), where)) for name in names]

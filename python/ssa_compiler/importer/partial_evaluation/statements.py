@@ -30,7 +30,7 @@ from .values import (
     DictValue,
     Known,
     ListValue,
-    Unknown,
+    UnionValue,
     Value,
     annotation,
 )
@@ -238,10 +238,16 @@ class Statements(Assignments):
                 self.scope.returns_object = True
                 result = Result(self._object(result.value, node), result.value)
             node.value = self.expressions.expression(result, node.value)
+            if self.scope.is_root:
+                node.value = unions.returned(self.scope, result.value, node.value)
         before, value = self.scope.returned, result.value
+        if isinstance(before, UnionValue):
+            self.scope.leave()
+            return [node]
         both = value if before is None else unified(self.scope.program, before, value)
-        if before is not None and isinstance(both, Unknown) and None not in (annotation(before), annotation(value)):
-            raise NotCompiledError("results of several types")
+        if before is not None and annotation(both) is None and None not in (annotation(before), annotation(value)):
+            if not self.scope.is_root or unions.returns_several(self.scope):
+                raise NotCompiledError("results of several types")
         self.scope.returned = both
         self.scope.leave()
         return [node]

@@ -2,7 +2,8 @@
 
 Each type has a variable of its own, as always; one more says which of them is meant. A statement that reads the
 variable is written once for each type, under a branch on that number, so that what follows is typed again. A result of
-several types is an object that holds all of them, of which the caller gets the one that is meant.
+several types is an object that holds all of them, of which the caller gets the one that is meant. So is what a program
+returns at several places: `return {}` early, `return {"boxes": boxes}` at the end.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ __all__ = [
     "merged",
     "named_result",
     "noted",
+    "result_of_all",
+    "returned",
+    "returns_several",
     "split",
     "with_choices",
 ]
@@ -266,6 +270,77 @@ def named_result(scope: Any, node: ast.Return) -> list[ast.stmt]:
     else:
         node.value = named(node.value)
     return [*out, node]
+
+
+# What a program returns at several places. ----------------------------------------------------------------------------
+
+
+def returns_several(scope: Any) -> bool:
+    """Let what the program returns at several places be of several types, from its next evaluation on; whether it is
+    already.
+    """
+    known = _results_key(scope) in scope.program.elements
+    scope.program.elements.setdefault(_results_key(scope), UnionValue(()))
+    return known
+
+
+def _results_key(scope: Any) -> Any:
+    return "results", scope.key
+
+
+def returned(scope: Any, value: Value, node: ast.expr) -> ast.expr:
+    """Return an object that holds what is returned at a place, if what the program returns is of several types.
+
+    Args:
+        scope: the program's function; of its results so far, `scope.returned` has each type.
+        value: what is known of the result.
+        node: the result.
+    """
+    known = scope.program.elements.get(_results_key(scope))
+    text = annotation(scope.program.widened(value))
+    if known is None or text is None:
+        return node
+    before = dict(scope.returned.parts) if isinstance(scope.returned, UnionValue) else {}
+    both = scope.program.widened(value)
+    before[text] = joined(before[text], both, scope.program.samples.of) if text in before else both
+    scope.returned = UnionValue(tuple(before.items()))
+    number = next((number for number, (other, _) in enumerate(known.parts) if other == text), None)
+    if number is None:
+        return node
+    parts: list[ast.expr] = [ast.Constant(number)]
+    for other, _ in known.parts:
+        default = ast.parse(_DEFAULTS.get(other, "None"), mode="eval").body
+        parts.append(node if other == text else default)
+    call = ast.Call(ast.Name(_class_of(scope, known).name, ast.Load()), parts, [])
+    call.is_pure = True  # type: ignore[attr-defined]
+    for part in ast.walk(call):
+        if not hasattr(part, "lineno"):
+            ast.copy_location(part, node)
+    return call
+
+
+def result_of_all(scope: Any) -> Value | None:
+    """Return what is known of the result of a function that is evaluated."""
+    if not isinstance(scope.returned, UnionValue):
+        return scope.returned  # type: ignore[no-any-return]
+    if not scope.is_dead:
+        raise NotCompiledError("results of several types, and the end of the function, which is None")
+    known = scope.program.elements[_results_key(scope)]
+    if known.parts != scope.returned.parts:
+        scope.program.elements[_results_key(scope)] = scope.returned
+        return UNKNOWN
+    return _class_of(scope, known)
+
+
+def _class_of(scope: Any, known: UnionValue) -> Any:
+    kinds = tuple(text for text, _ in known.parts)
+    kind = scope.program.classes.value(choice_class(kinds, tuple(range(len(kinds)))))
+    scope.program.classes.learn(kind.kind, "kind", Scalar(int))
+    for place, (text, value) in enumerate(known.parts):
+        is_held = text in _DEFAULTS or isinstance(value, OptionalValue)
+        nothing = is_none(value) or is_held
+        scope.program.classes.learn(kind.kind, f"value_{place}", value if nothing else OptionalValue(value))
+    return kind
 
 
 def chosen(scope: Any, name: str, where: ast.AST) -> Result:

@@ -216,3 +216,90 @@ def other_function(model):
 
 def test_configurations_of_a_model() -> None:
     agree(Configured, other_config, other_function)
+
+
+SCALES, COUNTS = torch.tensor([1.0, 2.0, 0.5]), torch.zeros(3)
+
+
+class Walk:
+    MOVES = torch.tensor([[0.0, 1.0, 0.0], [1.0, 0.0, -1.0]])
+
+    def __init__(self):
+        self.at = torch.zeros(3)
+
+    def step(self, k):
+        self.at = self.at + self.MOVES[k] * SCALES
+
+
+def weighted(x, k):
+    return x * SCALES[k] + torch.einsum("i,j->ij", SCALES, x)[k]
+
+
+class Weighted(nn.Module):
+    def forward(self, x, k: int):
+        return weighted(x, k) - SCALES
+
+
+class ReadsGlobals(nn.Module):
+    """Methods of modules, functions that they call and classes read tensors that are no parameters."""
+
+    OFFSETS = torch.tensor([0.5, 0.0, -0.5])
+
+    def __init__(self):
+        super().__init__()
+        self.part, self.weight = Weighted(), nn.Parameter(torch.ones(3))
+
+    def forward(self, x, n: int):
+        walk = Walk()
+        for k in range(n):
+            x = self.part(x, k % 3) * self.weight + self.OFFSETS
+            walk.step(k % 2)
+            COUNTS[k % 3] += 1
+        return x, walk.at, weighted(x, 1)
+
+
+def test_tensors_of_global_names_in_methods_of_modules(monkeypatch):
+    model, x = ReadsGlobals().eval(), torch.tensor([1.0, -2.0, 3.0])
+    compiled = ssa_compiler.compile(model, (x, 2), fullgraph=True)
+
+    def both(n):
+        found = []
+        for call in (model, compiled):
+            COUNTS.zero_()
+            found.append((*call(x, n), COUNTS.clone()))
+        for expected, got in zip(*found):
+            torch.testing.assert_close(got, expected)
+
+    with torch.no_grad():
+        for n in (2, 0, 1, 5):
+            both(n)
+        monkeypatch.setitem(globals(), "SCALES", torch.tensor([3.0, 0.0, 1.0]))
+        both(3)
+        SCALES.mul_(2)
+        monkeypatch.setattr(Walk, "MOVES", Walk.MOVES + 1)
+        both(3)
+        monkeypatch.setitem(globals(), "SCALES", torch.tensor([3, 0, 1]))
+        both(3)
+
+
+class ReturnsGlobal(nn.Module):
+    def forward(self, x):
+        return SCALES, {"n": 1, "x": x + SCALES}
+
+
+def test_a_global_tensor_that_is_a_result_is_that_tensor():
+    compiled = ssa_compiler.compile(ReturnsGlobal(), (torch.ones(3),), fullgraph=True)
+    assert compiled(torch.ones(3))[0] is SCALES
+
+
+def of_a_closure(scale):
+    class Scaled(nn.Module):
+        def forward(self, x):
+            return {"n": 1, "x": x * scale}
+
+    return Scaled()
+
+
+def test_tensors_of_closures_of_methods_are_rejected():
+    with pytest.raises(ssa_compiler.SsaCompilerError):
+        ssa_compiler.compile(of_a_closure(torch.ones(3)), (torch.ones(3),), fullgraph=True)

@@ -109,6 +109,8 @@ def _of_module(expressions: ExpressionEvaluator, owner: Result, made: Known, nod
         program.states.declare(made_of, node.attr, value)
         return Result(node, value)
     if isinstance(found, torch.Tensor):
+        if _is_of_class(made_of, node.attr) and node.attr not in {**made_of._parameters, **made_of._buffers}:
+            program.hold(made_of, node.attr, found)
         value = program.tensor_value(found, made.path)
         return Result(program.unwrapped(node) if _may_be_none(made_of, node.attr) else node, value)
     if callable(found) and not isinstance(found, type):

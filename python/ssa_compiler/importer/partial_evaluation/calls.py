@@ -216,18 +216,16 @@ class Calls:
             if not isinstance(part, ast.Starred):
                 positional.append(self.expressions.evaluate(part))
                 continue
-            given = self.expressions.evaluate(part.value)
-            found = spread(self.expressions, given, part)
-            if found is None and (found := rows_of(self.expressions, given, part)) is None:
+            whole = self.expressions.evaluate(part.value)
+            found = spread(self.expressions, whole, part)
+            if found is None and (found := rows_of(self.expressions, whole, part)) is None:
                 raise NotCompiledError("*args of a dynamic number of arguments")
             positional += found
         named: dict[str, Result] = {}
         for keyword in node.keywords:
             found_value = self.expressions.evaluate(keyword.value)
-            if keyword.arg is not None:
-                given = {keyword.arg: found_value}
-            else:
-                given = records.items(self.expressions, found_value, keyword.value)
+            given = {keyword.arg: found_value} if keyword.arg is not None else None
+            given = given or records.items(self.expressions, found_value, keyword.value)
             if given.keys() & named.keys() and not hasattr(node, "overrides"):
                 raise NotCompiledError("an argument that is passed twice")
             named |= given

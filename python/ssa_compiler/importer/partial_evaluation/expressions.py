@@ -133,7 +133,7 @@ class Expressions(Conditions):
         if isinstance(result.value, Known):
             thing = result.value.object
             if isinstance(thing, torch.Tensor):
-                return self.scope.program.tensor_expression(self.scope, thing, where)
+                return self.scope.program.tensor_expression(self.scope, thing, where, result.value.path)
             if isinstance(thing, torch.nn.Module):
                 return self.scope.program.module_expression(self.scope, thing, where)
             if (made := literal(thing, where)) is not None:

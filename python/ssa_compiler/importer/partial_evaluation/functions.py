@@ -35,6 +35,7 @@ from .definitions import (
 )
 from .effects import has_effects
 from .extra_arguments import ExtraArguments
+from .global_tensors import are_methods
 from .interfaces import Arguments, Evaluated, Result
 from .parameters import SELF as _SELF
 from .parameters import parameters_of
@@ -196,7 +197,7 @@ class Functions:
 
     def _call(self, scope: Scope, definition: Definition, arguments: Arguments, node: ast.Call) -> Result:
         is_method = definition.scope is not None or needs_owner(arguments)
-        owner = scope.owner if is_method or isinstance(self._program.root, Surroundings) else None
+        owner = scope.owner if is_method or are_methods(self._program) else None
         name = f"_ssa_compiler_{definition.node.name}"
         first = ""
         if owner is not None:

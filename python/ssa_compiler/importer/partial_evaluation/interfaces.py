@@ -156,6 +156,7 @@ class Evaluated(Protocol):
     squeezes: bool
     has_squeezes: bool
     places: dict[str, Place]
+    compared: dict[str, Place]
 
     @property
     def classes(self) -> ClassEvaluator: ...
@@ -216,7 +217,7 @@ class Evaluated(Protocol):
 
     def module_expression(self, scope: Any, module: torch.nn.Module, where: ast.AST) -> Any: ...
 
-    def tensor_expression(self, scope: Any, tensor: torch.Tensor, where: ast.AST) -> Any: ...
+    def tensor_expression(self, scope: Any, tensor: torch.Tensor, where: ast.AST, path: str | None = None) -> Any: ...
 
     def hold(self, owner: Any, name: str, value: Any) -> None: ...
 

@@ -28,7 +28,7 @@ from torch import _jit_internal
 
 from ..ir.tuple_keys import encoded_keys
 from ..isolation.patching import replaced
-from . import records, sequences
+from . import global_tensors, records, sequences
 from .assigned_attributes import Assigned, assigned_attributes, assigned_by
 from .callees import forward_of, is_of_torch
 from .classes import Classes, ignored_attributes, is_plain_class
@@ -282,8 +282,8 @@ class Program(Dependences):
             held = held._modules[part]
         return placed(made, where)
 
-    def tensor_expression(self, scope: Scope, tensor: torch.Tensor, where: ast.AST) -> Any:
-        """Return an expression for a parameter or buffer of a module in its methods.
+    def tensor_expression(self, scope: Scope, tensor: torch.Tensor, where: ast.AST, path: str | None = None) -> Any:
+        """Return an expression for a tensor in the methods of a module: a parameter or buffer, or of a global name.
 
         Raises:
             NotCompiledError: it is none.
@@ -294,7 +294,7 @@ class Program(Dependences):
                     module = self.module_expression(scope, part, where)
                     self.tensor_value(tensor, f"{self._paths.get(id(part))}.{name}".removeprefix("."))
                     return placed(ast.Attribute(module, name, ast.Load()), where)
-        raise NotCompiledError("a tensor that is no parameter or buffer")
+        return placed(global_tensors.expression(self, scope, tensor, path), where)
 
     def hold(self, owner: Any, name: str, value: Any) -> None:
         """Let a module have an attribute while TorchScript looks at it."""

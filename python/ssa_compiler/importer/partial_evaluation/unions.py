@@ -322,7 +322,7 @@ def returned(scope: Any, value: Value, node: ast.expr) -> ast.expr:
 def result_of_all(scope: Any) -> Value | None:
     """Return what is known of the result of a function that is evaluated."""
     if not isinstance(scope.returned, UnionValue):
-        return scope.returned  # type: ignore[no-any-return]
+        return scope.returned
     if not scope.is_dead:
         raise NotCompiledError("results of several types, and the end of the function, which is None")
     known = scope.program.elements[_results_key(scope)]

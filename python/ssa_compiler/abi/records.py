@@ -14,6 +14,7 @@ __all__ = [
     "can_be_record",
     "choice_class",
     "choice_numbers",
+    "choice_types",
     "growing_class",
     "is_dict_of_names",
     "is_ordered",
@@ -26,6 +27,7 @@ __all__ = [
 
 _KEYS = "_ssa_compiler_keys"
 _NUMBERS = "_ssa_compiler_numbers"
+_TYPES = "_ssa_compiler_types"
 _LATER = "_ssa_compiler_later"
 _ORDERED = "_ssa_compiler_ordered"
 _SEQUENCE = "_ssa_compiler_sequence"
@@ -79,7 +81,7 @@ def choice_class(kinds: tuple[str, ...], numbers: tuple[int, ...]) -> type:
         numbers: what `kind` is for each of them.
     """
     keys = ("kind", *(f"value_{k}" for k in range(len(kinds))))
-    return type("choice", (), {"__module__": __name__, _KEYS: keys, _NUMBERS: numbers})
+    return type("choice", (), {"__module__": __name__, _KEYS: keys, _NUMBERS: numbers, _TYPES: kinds})
 
 
 @cache
@@ -103,6 +105,12 @@ def sequence_kind(kind: type | None) -> type | None:
 def choice_numbers(kind: type | None) -> tuple[int, ...] | None:
     """Return the numbers of a class of `choice_class`; None if it is none."""
     found: tuple[int, ...] | None = getattr(kind, _NUMBERS, None)
+    return found
+
+
+def choice_types(kind: type) -> tuple[str, ...]:
+    """Return the types that a class of `choice_class` is of."""
+    found: tuple[str, ...] = getattr(kind, _TYPES)
     return found
 
 

@@ -228,6 +228,8 @@ class Functions:
         result = made.result if is_none(made.result) else self._program.widened(made.result)
         if isinstance(result, (Closure, Known)) and not is_none(result):
             raise NotCompiledError("a function that returns a module or a function")
+        if unions.is_choice(result) and not scope.is_step:
+            raise OrderError("a result of several types")
         return Result(node, result)
 
     # Copies. ------------------------------------------------------------------------------------------------------

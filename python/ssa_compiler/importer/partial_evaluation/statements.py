@@ -49,6 +49,18 @@ class Statements(Assignments):
         self.expressions.calls = calls(self.expressions)
         self.loops = Loops(self, self.expressions)
 
+    def assign(self, target: ast.expr, result: Result, node: Any = None) -> list[ast.stmt]:
+        """Let a target of an assignment or of a loop have a value, which may be of one of several types."""
+        if not unions.is_choice(result.value):
+            return super().assign(target, result, node)
+        where, name = target if node is None else node, self.scope.name()
+        if isinstance(target, ast.Name):
+            return unions.assigned(self, target, result, where)
+        held = ast.copy_location(ast.Name(name, ast.Store()), where)
+        made = unions.assigned(self, held, result, where)
+        read = ast.copy_location(ast.Name(name, ast.Load()), where)
+        return [*made, *self.block([ast.copy_location(ast.Assign([target], read), where)])]
+
     def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Evaluate statements one after the other; what follows the end of a block is left out."""
         out: list[ast.stmt] = []
@@ -94,7 +106,7 @@ class Statements(Assignments):
             name = ""
         finally:
             scope.before, scope.whole, scope.is_step = outer
-        if name and isinstance(kept, ast.Return) and self.scope.is_root and not is_step:
+        if name and isinstance(kept, ast.Return) and not (self.scope.is_getter or is_step):
             return self.block(unions.named_result(self.scope, kept))
         if name and (is_step or not isinstance(kept, (ast.If, ast.While, ast.For, ast.Return))):
             if isinstance(kept, ast.While):
@@ -226,7 +238,7 @@ class Statements(Assignments):
         return [node]
 
     def _return(self, node: ast.Return) -> list[ast.stmt]:
-        if self.scope.is_root and node.value is not None:
+        if not self.scope.is_getter and node.value is not None:
             node.value = unions.with_choices(self.scope, node.value)
         result = Result(None, Known(None)) if node.value is None else self.expressions.evaluate(node.value)
         if node.value is not None:
@@ -238,7 +250,7 @@ class Statements(Assignments):
                 self.scope.returns_object = True
                 result = Result(self._object(result.value, node), result.value)
             node.value = self.expressions.expression(result, node.value)
-            if self.scope.is_root:
+            if not self.scope.is_getter:
                 node.value = unions.returned(self.scope, result.value, node.value)
         before, value = self.scope.returned, result.value
         if isinstance(before, UnionValue):
@@ -246,7 +258,7 @@ class Statements(Assignments):
             return [node]
         both = value if before is None else unified(self.scope.program, before, value)
         if before is not None and annotation(both) is None and None not in (annotation(before), annotation(value)):
-            if not self.scope.is_root or unions.returns_several(self.scope):
+            if self.scope.is_getter or unions.returns_several(self.scope):
                 raise NotCompiledError("results of several types")
         self.scope.returned = both
         self.scope.leave()

@@ -13,18 +13,31 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from ...abi.records import choice_class
+from ...abi.records import choice_class, choice_numbers, choice_types
 from . import optional_variables
 from .interfaces import Result, StatementEvaluator, Written
 from .new_nodes import with_places
 from .rejections import NotCompiledError
-from .values import DEFAULTS, UNKNOWN, OptionalValue, Scalar, UnionValue, Value, annotation, is_none, joined
+from .values import (
+    DEFAULTS,
+    UNKNOWN,
+    ObjectValue,
+    OptionalValue,
+    Scalar,
+    UnionValue,
+    Value,
+    annotation,
+    is_none,
+    joined,
+)
 
 __all__ = [
     "SplitError",
     "alternatives",
+    "assigned",
     "chosen",
     "declared",
+    "is_choice",
     "is_several",
     "learn",
     "merged",
@@ -272,6 +285,37 @@ def named_result(scope: Any, node: ast.Return) -> list[ast.stmt]:
     return [*out, node]
 
 
+def is_choice(value: Value) -> bool:
+    """Whether a value is an object that holds a value of each of several types."""
+    return isinstance(value, ObjectValue) and choice_numbers(value.kind) is not None
+
+
+def assigned(statements: StatementEvaluator, target: ast.Name, result: Result, node: ast.AST) -> list[ast.stmt]:
+    """Let a variable be what such an object says that is meant, which has several types then."""
+    kind = result.value.kind  # type: ignore[attr-defined]
+    owner = statements.expressions.named(result, node)
+    rest: list[ast.stmt] = []
+    for place, number in reversed(list(enumerate(choice_numbers(kind) or ()))):
+        arm = Written()
+        arm.evaluate = _taken(statements, target, owner, place, choice_types(kind)[place])
+        test = ast.parse(f"{owner.id}['kind'] == {number}", mode="eval").body
+        rest = [ast.If(test, [arm], rest)] if rest else [arm]
+    if len(rest) == 1 and isinstance(rest[0], ast.If):
+        with_places(rest[0], node)
+    return statements.block(rest)
+
+
+def _taken(statements: StatementEvaluator, target: ast.Name, owner: ast.Name, place: int, text: str) -> Any:
+    def evaluate() -> list[ast.stmt]:
+        read = ast.Subscript(copy.deepcopy(owner), ast.Constant(f"value_{place}"), ast.Load())
+        result = statements.expressions.evaluate(with_places(read, owner))
+        if isinstance(result.value, OptionalValue) and not text.startswith("Optional["):
+            result = Result(statements.scope.program.unwrapped(result.node), result.value.element)
+        return statements.assign(copy.deepcopy(target), result)
+
+    return evaluate
+
+
 # What a program returns at several places. ----------------------------------------------------------------------------
 
 
@@ -326,10 +370,12 @@ def result_of_all(scope: Any) -> Value | None:
     if not scope.is_dead:
         raise NotCompiledError("results of several types, and the end of the function, which is None")
     known = scope.program.elements[_results_key(scope)]
-    if known.parts != scope.returned.parts:
-        scope.program.elements[_results_key(scope)] = scope.returned
-        return UNKNOWN
-    return _class_of(scope, known)
+    parts = dict(known.parts)
+    for text, value in scope.returned.parts:  # each copy of the function adds what it returns
+        parts[text] = joined(parts[text], value, scope.program.samples.of) if text in parts else value
+    found = UnionValue(tuple(parts.items()))
+    scope.program.elements[_results_key(scope)] = found
+    return _class_of(scope, found) if found == known else UNKNOWN
 
 
 def _class_of(scope: Any, known: UnionValue) -> Any:

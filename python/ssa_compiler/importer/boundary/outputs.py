@@ -27,6 +27,7 @@ from ...abi.results import (
     OutputText,
     OutputTuple,
 )
+from ..containers.arenas import ROW
 from ..containers.classes import python_class
 from ..containers.containers import Containers
 from ..ir.torchscript_enums import unnumbered
@@ -107,6 +108,7 @@ class Outputs:
             items = [("number", number), *((str(n), self.output(each)) for n, each in enumerate(value.choices))]
             return OutputChoice(tuple(items), tuple(self._state.heap.number(each.cell) for each in value.choices))
         if isinstance(value, TupleValue):
+            self._check_row(value.fields)
             return OutputTuple(tuple(self.output(e) for e in value.elements), value.fields, value.type_name)
         if isinstance(value, OptionalValue):
             return OutputOptional(self.leaf(value.present.ssa, bool), self.output(value.value))
@@ -177,6 +179,7 @@ class Outputs:
                 buffer = self._copy(self._state.heap.contents[rows.cell][0].buffer) if held else rows  # type: ignore[attr-defined]
                 lists = tuple(map(self.output, (buffer, *bounds)))
                 return OutputParts(lists, of_tensors=form.numbers is None)
+            self._check_row(form.fields)
             columns = tuple(map(self.output, self._state.heap.contents[value.cell]))
             if form.objects:
                 attributes = tuple((name, OutputLeaf(place, torch.Tensor)) for place, name in enumerate(form.fields))
@@ -189,6 +192,12 @@ class Outputs:
             return self.rows(self._state.heap.contents[value.cell][0])
         elements = tuple(self.output(element) for element in containers.elements(value))
         return containers.classes.described(value, elements)
+
+    def _check_row(self, fields: tuple[str, ...]) -> None:
+        if fields == ROW:
+            raise self._state.unsupported(
+                "a result that is an object which was in a list of dynamic length and is changed; return its attributes"
+            )
 
     def _check_objects(self, cell: Site) -> None:
         """Reject objects that may be one in eager in two places of the result, and copies here."""

@@ -65,6 +65,7 @@ class ProgramImport:
             specs, values, arguments = self._arguments(args, kwargs)
             try:
                 self.modules.prepare(state.plan.assigned)
+                self.interpreter.classes.arenas.begin()
                 result = self.interpreter.run_graph(self.opened.method or self.name, self.graph, values)
             except ProgramRaises as raised:
                 if state.emitter.asserts:  # one of them may end a call with another error before this one

@@ -31,6 +31,7 @@ from ..values.values import (
     TupleValue,
     Value,
 )
+from .arenas import Arenas, is_row
 from .containers import Containers
 from .list_classes import LIST
 
@@ -53,27 +54,33 @@ class Classes:
 
     def __init__(self, state: State, containers: Containers) -> None:
         self.state, self.containers = state, containers
+        self.arenas = Arenas(state, containers)
 
     def create(self, type_name: str) -> ObjectRef:
         """Make an object without attributes."""
         return ObjectRef(self.containers.new_dict((), ()).cell, type_name)
 
-    def attribute(self, owner: ObjectRef, name: str) -> Value:
+    def attribute(self, owner: ObjectRef | TupleValue, name: str) -> Value:
         """Return the value of an attribute."""
+        if isinstance(owner, TupleValue):
+            return self.arenas.attribute(owner, name)
         keys = self.state.heap.keys[owner.cell]
         if name not in keys:
             raise self.state.defect(f"the attribute '{name}' of a {owner.short_name} before it is set")
         return self.state.heap.contents[owner.cell][keys.index(name)]
 
-    def assign(self, owner: ObjectRef, name: str, value: Value) -> None:
+    def assign(self, owner: ObjectRef | TupleValue, name: str, value: Value) -> None:
         """Set an attribute.
 
         Raises:
             UnsupportedProgramError: the object is not the program's own, or it depends on run-time values which it is.
         """
-        self.containers.set_attribute(owner, name, value)
+        if isinstance(owner, TupleValue):
+            self.arenas.assign(owner, name, value)
+        else:
+            self.containers.set_attribute(owner, name, value)
 
-    def method(self, owner: ObjectRef, kind: Any, name: str) -> tuple[str, Any]:
+    def method(self, owner: Value, kind: Any, name: str) -> tuple[str, Any]:
         """Return the qualified name and the un-inlined graph of a method.
 
         Args:
@@ -119,7 +126,7 @@ class Classes:
             if name not in plain:
                 return _is_enum(kind, value.value)
             return isinstance(value.value, plain[name]) and isinstance(value.value, bool) == (name == "BoolType")
-        if isinstance(value, ObjectRef):
+        if isinstance(value, ObjectRef) or is_row(value):
             return bool(name == "ClassType" and kind.annotation_str.removeprefix("__torch__.") == value.type_name)
         if isinstance(value, TupleValue):
             if name != "TupleType" or len(kind.elements()) != len(value.elements):

@@ -11,9 +11,9 @@ from typing import Any
 from ...abi.results import TORCH_SIZE, OutputList, OutputSpec, OutputTuple
 from ..values.diagnostics import OtherForm, ProgramRaises
 from ..values.heap import EITHER, TUPLE, UNKNOWN
-from ..values.plan import REFERENCES, AnotherPlan
+from ..values.plan import ARENA, REFERENCES, AnotherPlan, Form
 from ..values.state import State
-from ..values.values import ListRef, TupleValue, Value, in_words
+from ..values.values import ListRef, ObjectRef, TupleValue, Value, in_words
 
 __all__ = ["LIST", "ListClasses"]
 
@@ -135,10 +135,14 @@ class ListClasses:
         Raises:
             OtherForm: it is one.
         """
-        if value.cell in self._state.heap.frozen:
+        heap = self._state.heap
+        if value.cell in heap.frozen:
+            form = REFERENCES
+            if isinstance(value, ObjectRef) and heap.shared.get(value.cell):  # it is in a list of dynamic length
+                form = Form((ARENA, value.type_name), 0, tuple(map(str, heap.keys[value.cell])), value.type_name)
             raise OtherForm(
                 f"unsupported: {op} on {in_words(value)} that an if or loop with run-time values chose or replaced; "
                 "build a new one",
                 self._state.locations.user(),
-                REFERENCES,
+                form,
             )

@@ -109,6 +109,14 @@ def in_one_form(state: State, a: Abstract, b: Abstract, heap_a: Heap, heap_b: He
     Raises:
         OtherForm: one of them can be made in the other's form, or both in another one.
     """
+    parts_a, parts_b = _tuple_parts(a), _tuple_parts(b)
+    if parts_a is not None and parts_b is not None:
+        each_needed = FormsNeeded()
+        for one, other in zip(parts_a, parts_b):
+            with each_needed.next():
+                in_one_form(state, one, other, heap_a, heap_b)
+        each_needed.check()
+        return
     sides = [_seen_list(state, a, heap_a), _seen_list(state, b, heap_b)]
     if sides[0] is None or sides[1] is None:
         return
@@ -129,6 +137,14 @@ def in_one_form(state: State, a: Abstract, b: Abstract, heap_a: Heap, heap_b: He
                 in_columns(state, side.cell, values, heap)
                 in_parts(state, side.cell, values, heap)
         needed.check()
+
+
+def _tuple_parts(a: Abstract) -> tuple[Abstract, ...] | None:
+    """What is known of the elements of a tuple; None for anything else."""
+    if isinstance(a, Elements) and a.kind is tuple:
+        return a.elements
+    is_tuple = isinstance(a, Same) and isinstance(a.value, TupleValue)
+    return tuple(map(abstract, a.value.elements)) if is_tuple else None  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from ..containers.arenas import is_row
 from ..containers.classes import named_tuple_type, tuple_class, with_class
 from ..containers.listed_objects import is_permutation
 from ..containers.tolist import to_list
@@ -299,7 +300,7 @@ class GraphImporter(Operators):
         if is_permutation(function.name):
             self.containers.tuple_lists.objects.permutations.add(arguments[0].cell)  # type: ignore[attr-defined]
             return arguments
-        return [self._call(function.name, function.graph, arguments)]
+        return [self.classes.arenas.kept(self._call(function.name, function.graph, arguments))]
 
     def _prim_CallMethod(self, node: Any) -> list[Value]:
         owner, *arguments = (self._lookup(value) for value in node.inputs())
@@ -307,9 +308,12 @@ class GraphImporter(Operators):
             if arguments and isinstance(arguments[0], ConstValue):
                 owner.mode = bool(arguments[0].value)  # set_grad_enabled(mode)
             return [NONE]
-        if isinstance(owner, ObjectRef):
-            kind = next(iter(node.inputs())).type()
-            return [self._call(*self.classes.method(owner, kind, node.s("name")), [owner, *arguments])]
+        if isinstance(owner, ObjectRef) or is_row(owner):
+            first = next(iter(node.inputs()))
+            made = self._call(*self.classes.method(owner, first.type(), node.s("name")), [owner, *arguments])
+            if node.s("name") == "__init__" and isinstance(owner, ObjectRef) and not owner.is_of_partial_evaluation:
+                self._environments[-1][first.debugName()] = self.classes.arenas.kept(owner)
+            return [made]
         if not isinstance(owner, ModuleValue):
             raise self.state.defect(f"a call of method {node.s('name')} of a {type(owner).__name__}")
         method = owner.script._get_method(node.s("name"))
@@ -341,7 +345,7 @@ class GraphImporter(Operators):
 
     def _prim_GetAttr(self, node: Any) -> list[Value]:
         owner = self._lookup(node.input())
-        if isinstance(owner, ObjectRef):
+        if isinstance(owner, ObjectRef) or is_row(owner):
             return [self.classes.attribute(owner, node.s("name"))]
         if not isinstance(owner, ModuleValue):
             raise self.state.defect(f"attribute {node.s('name')} of a {type(owner).__name__}")
@@ -379,7 +383,7 @@ class GraphImporter(Operators):
 
     def _prim_SetAttr(self, node: Any) -> list[Value]:
         owner, value = (self._lookup(value) for value in node.inputs())
-        if isinstance(owner, ObjectRef):
+        if isinstance(owner, ObjectRef) or is_row(owner):
             self.classes.assign(owner, node.s("name"), value)
             return []
         if not isinstance(owner, ModuleValue):
@@ -394,13 +398,11 @@ class GraphImporter(Operators):
         return [GradMode({"no_grad": False, "inference_mode": False, "enable_grad": True}.get(name.rpartition(".")[2]))]
 
     def _prim_EnumName(self, node: Any) -> list[Value]:
-        (value,) = self._identity(node)
-        assert isinstance(value, ConstValue)
+        value: Any = self._identity(node)[0]
         return [ConstValue(value.value.name)]
 
     def _prim_EnumValue(self, node: Any) -> list[Value]:
-        (value,) = self._identity(node)
-        assert isinstance(value, ConstValue)
+        value: Any = self._identity(node)[0]
         return [ConstValue(value.value.value)]
 
     def _prim_Enter(self, node: Any) -> list[Value]:

@@ -12,6 +12,7 @@ from torch_mlir import ir
 
 from ...abi.results import TORCH_SIZE
 from ...semantics.dtypes import by_mlir, by_torch
+from ..containers.arenas import row_of
 from ..containers.containers import Containers
 from ..ir.emitter import DTYPE_NAMES, DTYPE_NUMBERS
 from ..ir.locations import highlighted
@@ -162,6 +163,9 @@ class Metadata:
             return ConstValue(self._same_object(a, b) == wanted)
         if isinstance(a, (ListRef, DictRef)) and isinstance(b, (ListRef, DictRef)):
             return ConstValue(self._same_container(a, b) == wanted)
+        rows = [row_of(each) for each in (a, b)]
+        if rows[0] is not None and rows[1] is not None:
+            return self.scalars.emit("eq" if wanted else "ne", rows)
         if isinstance(a, ConstValue) and isinstance(b, ConstValue) and Numbered in (type(a.value), type(b.value)):
             return ConstValue((a.value == b.value) == wanted)
         if is_generator(a) and is_generator(b):

@@ -10,10 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["REFERENCES", "SHARED", "UNROLLED", "AnotherPlan", "Form", "ImportPlan", "form_key", "with_forms"]
+__all__ = ["ARENA", "REFERENCES", "SHARED", "UNROLLED", "AnotherPlan", "Form", "ImportPlan", "form_key", "with_forms"]
 
 UNROLLED = "unrolled"
 """`(UNROLLED, n)` stands in the path of a place for iteration n of a loop that is written out."""
+
+ARENA = "arena"
+"""`(ARENA, name)` stands for where all objects of a class are kept, in place of a list."""
 
 SHARED = "shared containers"
 """The decision that a container which is passed in two places is one."""
@@ -110,6 +113,8 @@ class ImportPlan:
 def with_forms(forms: frozenset[Form], others: Iterable[Form]) -> frozenset[Form]:
     """Return the decisions with other ones, which may say more of a list than earlier ones."""
     for form in others:
+        if form.cell[0] == ARENA:  # an object of the class is an int in any list
+            forms = frozenset(each for each in forms if not (each.objects and each.type_name == form.type_name))
         forms = (forms - {replace(form, written=False)}) | {form}
     return forms
 

@@ -202,6 +202,11 @@ class ObjectRef(DictRef):
     type_name: str
 
     @property
+    def is_of_partial_evaluation(self) -> bool:
+        """Whether the class is one that partial evaluation made, whose constructor is a function that returns it."""
+        return _OF_PROGRAM.fullmatch(self.type_name.rpartition(".")[2]) is not None
+
+    @property
     def short_name(self) -> str:
         """The class's name without its module."""
         name = self.type_name.rpartition(".")[2]

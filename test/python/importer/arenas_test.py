@@ -1,0 +1,137 @@
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+"""Objects that are changed after they were put into a list of dynamic length: they are rows of an arena, so that all
+lists and variables that have one see its changes.
+"""
+
+from dataclasses import dataclass
+
+import pytest
+import torch
+from torch import Tensor
+
+import ssa_compiler
+from ssa_compiler import errors
+from ssa_compiler.testing import check
+
+X = torch.tensor([[1.0, -2.0, 3.0], [0.5, 1.0, -1.0], [-3.0, 1.0, 1.0], [2.0, 2.0, 2.0], [0.0, 1.0, 0.5]])
+CASES = [(x, n) for x in (X, -X, X.abs()) for n in (4, 0, 1, 2, 5)]
+
+
+@dataclass
+class Track:
+    number: int
+    mean: Tensor
+    hits: int = 1
+    confirmed: bool = False
+
+    def seen(self, x):
+        self.mean = self.mean * 0.5 + x
+        self.hits += 1
+
+
+class Plain:
+    def __init__(self, number: int, mean: Tensor):
+        self.number = number
+        self.mean = mean
+        self.hits = 0
+
+
+def changed_in_a_loop(x, n: int):
+    tracks = []
+    for k in range(n):
+        for track in tracks:
+            track.seen(x[k])
+        if x[k].sum() > 0:
+            tracks.append(Track(k, x[k]))
+    means = [track.mean for track in tracks]
+    return [track.number for track in tracks], [track.hits for track in tracks], torch.stack(means) if means else x[:0]
+
+
+def in_two_lists_and_a_variable(x, n: int):
+    tracks, late = [], []
+    for k in range(n):
+        made = Plain(k, x[k])
+        tracks.append(made)
+        if k % 2:
+            late.append(made)
+        made.hits += 10
+        tracks[0].hits += 1
+    for track in late:
+        track.mean = track.mean + 100
+        track.number = -track.number
+    return [t.number for t in tracks], [t.hits for t in late], torch.stack([x[0], *[t.mean for t in tracks]])
+
+
+def of_two_variables(x, n: int):
+    tracks = []
+    for k in range(n):
+        tracks.append(Track(k, x[k]))
+    if n > 1:
+        first, last = tracks[0], tracks[-1]
+        best = first if x[0, 0] > 0 else last
+        best.mean = best.mean * 2
+        best.confirmed = True
+        first.hits = last.hits + 5
+        return (
+            tracks[0].mean,
+            tracks[n - 1].mean,
+            [t.hits for t in tracks if t.confirmed],
+            first is tracks[0],
+            best is last,
+        )
+    return x[0], x[0], [7], True, n == 1
+
+
+def filtered(frames: list[Tensor]):
+    tracks: list[Track] = []
+    number, found = 0, []
+    for frame in frames:
+        for track in tracks:
+            track.hits -= 1
+            track.mean = track.mean + frame.sum()
+        for row in range(int(frame[0].abs()) % 3):
+            tracks.append(Track(number, frame * row, 2))
+            number += 1
+        tracks = [track for track in tracks if track.hits > 0]
+        found.append(len(tracks))
+    return found, [track.number for track in tracks], [track.mean for track in tracks]
+
+
+@pytest.mark.parametrize("program", [changed_in_a_loop, in_two_lists_and_a_variable, of_two_variables])
+def test_all_names_see_a_change(program):
+    check(program, *CASES, compiled=False)
+
+
+def test_lists_that_are_replaced():
+    frames = [torch.arange(3.0) + k for k in range(4)]
+    check(filtered, *(([scale * frame for frame in frames],) for scale in (1, 2, 0)), compiled=False)
+
+
+@pytest.mark.slow
+def test_compiled():
+    check(in_two_lists_and_a_variable, *CASES)
+
+
+def returned(x, n: int):
+    tracks = []
+    for k in range(n):
+        tracks.append(Plain(k, x[k]))
+        tracks[0].hits += 1
+    return tracks
+
+
+def of_two_shapes(x, n: int):
+    tracks = []
+    for k in range(n):
+        tracks.append(Plain(k, x[k]))
+        tracks[0].mean = x
+    return [track.number for track in tracks]
+
+
+@pytest.mark.parametrize("program", [returned, of_two_shapes])
+def test_what_is_not_kept_is_rejected(program):
+    def dynamic(x):
+        return program(x, int(x[0, 0].abs()))
+
+    with pytest.raises(errors.SsaCompilerError):
+        ssa_compiler.compile(dynamic, (X,), fullgraph=True)

@@ -244,9 +244,9 @@ def replaced_in_a_loop(x):
 
 
 @pytest.mark.parametrize("program", [made_in_a_loop, replaced_in_a_loop])
-def test_what_a_loop_makes_anew_is_not_chosen_behind_it(program):
-    with pytest.raises(errors.UnsupportedProgramError, match="make them in front of it"):
-        ssa_compiler.compile(program, (PLACES,))
+def test_what_a_loop_makes_anew(program):
+    """It has no other name behind the loop."""
+    check(program, *((x,) for x in (PLACES, PLACES * 2, -PLACES, PLACES - 1)), compiled=False)
 
 
 def grows_while_it_is_read(x):

@@ -8,7 +8,7 @@ its head (`join`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +30,7 @@ from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, ScalarValue, Site, Value
 from .dict_loops import KeyLoop
-from .join_owners import unshared
+from .join_owners import last_named, unshared
 from .loop_forecast import forecast
 from .loop_lists import LoopLists
 from .loop_pass import FOREVER, Heap, LoopParts, LoopPass, same_contents
@@ -73,6 +73,7 @@ class Control:
         scalars: ScalarOps,
         growing: Callable[[Any], DynamicLists],
         run_block: Callable[[Any, Sequence[Value]], list[Value]],
+        environments: Sequence[Mapping[str, Value]],
     ) -> None:
         """Create it.
 
@@ -81,8 +82,9 @@ class Control:
             scalars: emits scalar ops.
             growing: makes, given `choose`, the ops on lists whose length is dynamic.
             run_block: imports a TorchScript block.
+            environments: what the names of TorchScript are, of each function that is being imported.
         """
-        self.state = state
+        self.state, self._environments = state, environments
         self.emitter = state.emitter
         self.scalars = scalars
         self.run_block = run_block
@@ -104,10 +106,14 @@ class Control:
         def run(block: Any) -> Callable[[], list[Value]]:
             return lambda: self.run_block(block, [])
 
-        return self.choose(condition, run(then), run(otherwise))
+        return self.choose(condition, run(then), run(otherwise), node)
 
     def choose(
-        self, condition: Value, then: Callable[[], list[Value]], otherwise: Callable[[], list[Value]]
+        self,
+        condition: Value,
+        then: Callable[[], list[Value]],
+        otherwise: Callable[[], list[Value]],
+        node: Any = None,
     ) -> list[Value]:
         """Import two alternatives under a dynamic condition.
 
@@ -115,6 +121,7 @@ class Control:
             condition: a run-time bool.
             then: imports the first alternative into the current block and returns its values.
             otherwise: the same for the second.
+            node: the prim::If, if it is one.
         Raises:
             Unjoinable: what they make has no common type.
         """
@@ -144,7 +151,7 @@ class Control:
             return self._assert_and_continue(condition, first.raises, second.raises, then, otherwise)
         capacity.either(*counts)
         try:
-            return self._finish(condition, draft, before, first, second)
+            return self._finish(condition, draft, before, first, second, node)
         except (UnsupportedOpError, UnsupportedProgramError) as rejection:
             raise Unjoinable(rejection) from rejection
 
@@ -188,7 +195,9 @@ class Control:
         with self.state.at("then"):
             return then()
 
-    def _finish(self, condition: ScalarValue, draft: Any, before: Heap, first: _Branch, second: _Branch) -> list[Value]:
+    def _finish(
+        self, condition: ScalarValue, draft: Any, before: Heap, first: _Branch, second: _Branch, node: Any
+    ) -> list[Value]:
         """Join the two branches and emit the If."""
         state, emitter = self.state, self.emitter
         state.heap.contents = dict(before)
@@ -211,6 +220,9 @@ class Control:
             with forms.next():
                 in_one_form(state, abstract(one), abstract(other), first.heap, second.heap)
         forms.check()
+        if node is not None:
+            yielded_by = [(branch.outputs, branch.heap) for branch in (first, second)]
+            state.heap.unshared |= last_named(state, self._environments, node, yielded_by)
         for branch, values in ((first, values_first), (second, values_second)):
             state.heap.unshared |= unshared(state, values, branch.heap, before)
         try:
@@ -358,7 +370,9 @@ class Control:
         contents: list[Abstract] = []
         written = set(self._written.get(site, ()))
         lists = LoopLists(self.state, self.growing, site, trips)
-        parts = LoopParts(self.state, self.scalars, self.growing, self.run_block)
+        passed = [(initial, self.state.heap.contents)]
+        named = last_named(self.state, self._environments, body.owningNode(), passed)
+        parts = LoopParts(self.state, self.scalars, self.growing, self.run_block, frozenset(named))
         for _ in range(_MOST_PASSES + _PASSES_FOR_EACH * len(initial)):  # what changes may go from one to the next
             again = LoopPass(parts, site, trips, list(initial), before, head, cells, contents, written, lists, plain)
             again.run(body)

@@ -20,6 +20,7 @@ from ..values.lattice_join import from_earlier_iterations, join
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, ScalarValue, Site, Value
+from .join_owners import unshared
 from .loop_lists import LoopLists
 from .trip_counts import Trips
 
@@ -40,12 +41,14 @@ class LoopParts:
         scalars: emits scalar ops.
         growing: the ops on lists whose length is dynamic.
         run_block: imports a TorchScript block.
+        last_named: the lists that are carried first and that nothing else refers to from there on.
     """
 
     state: State
     scalars: ScalarOps
     growing: DynamicLists
     run_block: Callable[[Any, Sequence[Value]], list[Value]]
+    last_named: frozenset[Site]
 
 
 class LoopPass:
@@ -140,6 +143,16 @@ class LoopPass:
 
     def settled(self) -> bool:
         """Join the end of the body with its head; whether nothing new came of it."""
+        changed = [cell for cell in self.before if not same_contents(self.before[cell], self.end[cell])]
+        kept = [element for cell in changed for element in self.end[cell]]
+        heap = self.state.heap
+        heap.unshared |= self.parts.last_named | unshared(self.state, [*self.outputs, *kept], self.end, self.before)
+        try:
+            return self._settled()
+        finally:
+            heap.unshared.clear()
+
+    def _settled(self) -> bool:
         state = self.state
         state.heap.contents = dict(self.before)
         entered = self.lists.enter(self.before, self.end, self.added)

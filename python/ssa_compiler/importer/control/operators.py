@@ -116,7 +116,7 @@ class Operators(Blocks):
         state.scripted = isinstance(modules.root, (torch.jit.ScriptModule, torch.jit.ScriptFunction))
         self.tensors = TensorOps(state)
         self.scalars = ScalarOps(state)
-        self.control = Control(state, self.scalars, self._growing_lists, self.run_block)
+        self.control = Control(state, self.scalars, self._growing_lists, self.run_block, self._environments)
         self.containers = Containers(state, self.control.select, self.control.growing)
         self.metadata = Metadata(state, self.tensors, self.scalars, self.containers)
         self.classes = Classes(state, self.containers)

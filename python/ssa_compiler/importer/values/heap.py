@@ -189,9 +189,12 @@ class Heap:
 
     def note_change(self, cell: Site, place: SourceLocation | None) -> None:
         """Note that a container is changed here."""
-        self.places[cell] = place
-        for each in self.joined.get(cell, ()):
-            self.note_change(each, place)
+        waiting, seen = [cell], {cell}
+        while waiting:
+            each = waiting.pop()
+            self.places[each] = place
+            waiting += (others := {*self.joined.get(each, ())} - seen)  # loops join lists with each other
+            seen |= others
 
     def later_keys(self, cell: Site) -> frozenset[Any]:
         """Return the keys that run-time values decide whether a dict has."""

@@ -324,7 +324,7 @@ def _join_elements(
     heap_b: dict[Site, tuple[Value, ...]],
 ) -> Abstract:
     """Combine two containers element by element; see `join`."""
-    cells = a.cells + b.cells if a.cells and b.cells else ()
+    cells = tuple(dict.fromkeys(a.cells + b.cells)) if a.cells and b.cells else ()
     a, b = (replace(side, cells=cells) for side in _with_all_keys(state, a, b, what))
     alike = is_growing_abstract(a) is is_growing_abstract(b)
     if alike and a.kind is b.kind and len(a.elements) == len(b.elements) and a.keys == b.keys:

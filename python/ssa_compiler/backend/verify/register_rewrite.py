@@ -92,22 +92,23 @@ def _ending_on_entry(blocks: list[ir.Block]) -> list[tuple[ir.Operation, int]]:
     latter case they end later where there are blocks behind it in IREE's order, which is not asked for.
     """
     branches = [list(block.operations)[-1].operation for block in blocks]
-    after = [{blocks.index(target) for target in branch.successors} for branch in branches]
+    numbers = {block: number for number, block in enumerate(blocks)}
+    after = [{numbers[target] for target in branch.successors} for branch in branches]
     found = []
     for branch in branches:
         for target, operands in _forwarded(branch):
             first = target.operations[0].operation
-            is_single = first in branches
+            is_single = first == branches[numbers[target]]
             for number in operands:
                 value = branch.operands[number]
                 if value in target.arguments or not (is_single or value in first.operands):
                     continue
-                reached = _reached(blocks.index(target), after, blocks.index(defining_block(value)))
+                reached = _reached(numbers[target], after, numbers[defining_block(value)])
                 users = [use.owner.operation for use in value.uses]
                 if is_single:
-                    ends = first in users or any(blocks.index(user.block) in reached for user in users)
+                    ends = first in users or any(numbers[user.block] in reached for user in users)
                 else:
-                    places = [blocks.index(user.block) for user in users if user not in (first, branch)]
+                    places = [numbers[user.block] for user in users if user not in (first, branch)]
                     ends = not any(place in reached or blocks[place] == target for place in places)
                 if ends:
                     found.append((branch, number))

@@ -218,3 +218,35 @@ def test_what_may_be_none_is_unpacked() -> None:
     """Of no candidates it is None, and Python raises."""
     for n in (2, 0, 1, 3):
         check(_best_of, (torch.randn(5, 3), n))
+
+
+def loop_variable_of_a_branch(x, n: int):
+    """It is not set in the first iteration, and is not read where it may not be."""
+    kept, total = [], 0
+    for k in range(n):
+        for each in kept:
+            total += each
+        kept.append(k)
+        if len(kept) > 1:
+            each = kept[0]
+    return total + len(kept)
+
+
+def read_behind(x, n: int):
+    kept = []
+    for k in range(n):
+        kept.append(k)
+        if len(kept) > 1:
+            each = kept[-1]
+    return each
+
+
+def test_variables_that_a_branch_sets_and_a_loop_assigns():
+    check(loop_variable_of_a_branch, *((torch.ones(2), n) for n in (4, 0, 1, 2)), compiled=False)
+
+
+def test_what_is_not_set_raises_where_it_is_read():
+    compiled = ssa_compiler.compile(read_behind, (torch.ones(2), 3), fullgraph=True)
+    assert compiled(torch.ones(2), 4) == 3
+    with pytest.raises(UnboundLocalError):
+        compiled(torch.ones(2), 1)

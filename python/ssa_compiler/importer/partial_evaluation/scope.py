@@ -358,8 +358,9 @@ class Scope:
         stored = [self.stored_as(name, result) for result in found]
         if isinstance(value, OptionalValue) and not unions.is_several(self, name):
             optional_variables.find_out(self, name, found, value, start)
+        unset = next((each for each in found if hasattr(each.node, "may_be_unset")), None)
         if all(result.value is found[0].value for result in found) and len(set(stored)) == 1:
-            return found[0]
+            return unset or found[0]
         for result in found if isinstance(value, Unknown) else ():
             if isinstance(result.value, ListValue) and result.value.element is None:
                 for place in result.value.places:  # it has a type then, another one than the other values
@@ -370,9 +371,10 @@ class Scope:
             kept = {optional}
         if len(kept) != 1 or any(isinstance(result.value, UnionValue) for result in found):
             return unions.merged(self, name, found) or MIXED
-        if any(not stores or not _is_literal(result) for result in others):
+        literals = [isinstance(each.value, Known) and literal(each.value.object, node) is not None for each in others]
+        if others and not (stores and all(literals)):  # a variable that is not stored can be
             return MIXED
-        if (unset := next((each for each in found if hasattr(each.node, "may_be_unset")), None)) is not None:
+        if unset is not None:
             return MIXED if others else Result(unset.node, value or UNKNOWN)
         return Result(ast.copy_location(ast.Name(kept.pop(), ast.Load()), node), value or UNKNOWN)
 
@@ -392,11 +394,6 @@ class Scope:
         assert isinstance(value, Known)
         self.program.depend(value)
         return value.object
-
-
-def _is_literal(result: Result) -> bool:
-    """Whether a variable that is not stored can be."""
-    return isinstance(result.value, Known) and literal(result.value.object, ast.Pass()) is not None
 
 
 def placed(node: Any, where: ast.AST) -> Any:

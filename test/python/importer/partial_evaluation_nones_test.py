@@ -78,3 +78,39 @@ class Recurrent(nn.Module):
 
 def test_arguments_of_modules():
     check(Recurrent(), *((torch.arange(6.0).view(2, 3) - 2, n) for n in (2, 1, 0)), compiled=False)
+
+
+class Attends(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(4, 2, batch_first=True)
+
+    def forward(self, x, cache):
+        keys = x if cache is None else torch.cat([cache, x], 1)
+        found, weights = self.attention(x, keys, keys)
+        return found, keys, weights
+
+
+class AttendsInSteps(nn.Module):
+    """Its weights may be None, says PyTorch; and attention asks whether the keys are the queries."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Attends(), Attends()])
+
+    def forward(self, x, n: int):
+        caches, seen, step = [None] * len(self.layers), [], 0
+        while True:
+            for k, layer in enumerate(self.layers):
+                x, caches[k], weights = layer(x, caches[k])
+            seen.append(weights.argmax(-1))
+            step += 1
+            if step >= n:
+                break
+        return x, torch.cat(seen, 1)
+
+
+@pytest.mark.slow
+def test_what_pytorch_says_may_be_none():
+    torch.manual_seed(0)
+    check(AttendsInSteps().eval(), *((torch.randn(1, 1, 4), n) for n in (3, 1, 2)), compiled=False)

@@ -121,6 +121,10 @@ class Locations:
                 return frame
         return known[0] if known else None
 
+    def is_in_library(self) -> bool:
+        """Whether the current node is of PyTorch's own code, or of the library's."""
+        return self.frames[-1] is not None and self.frames[-1].file.startswith(_OTHERS)
+
     def mlir(self) -> ir.Location:
         """Return the MLIR location: `callsite(callee at caller)`, whose last caller is a line of the outermost
         function.

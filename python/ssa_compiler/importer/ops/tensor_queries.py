@@ -200,6 +200,8 @@ class Metadata:
             raise self.state.unsupported_op("'is' on an argument and a tensor of the module")
         if not a.storages & b.storages or not (a.chosen or b.chosen):
             return False
+        if self.state.locations.is_in_library():
+            return False  # attention asks whether it can spare a product
         raise self.state.unsupported_op("'is' on tensors that control flow chose")
 
     def _argument_index(self, value: TensorValue) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +13,7 @@ from torch import _jit_internal
 
 from .values import UNKNOWN, OptionalValue, TensorValue, TupleValue, Unknown, Value
 
-__all__ = ["annotated", "declared"]
+__all__ = ["annotated", "as_declared", "declared"]
 
 
 def annotated(function: Any) -> Value:
@@ -42,6 +43,22 @@ def declared(module: torch.nn.Module) -> Value:
     except (NameError, TypeError):
         return UNKNOWN
     return _of_type(kind)
+
+
+def as_declared(found: Value, module: torch.nn.Module) -> Value:
+    """Return what a module of PyTorch's returns, with what its annotations say may be None: to TorchScript it may."""
+    known = declared(module)
+    if (
+        not isinstance(found, TupleValue)
+        or not isinstance(known, TupleValue)
+        or len(found.elements) != len(known.elements)
+    ):
+        return known if isinstance(found, Unknown) else found
+    elements = tuple(
+        OptionalValue(part) if isinstance(other, OptionalValue) and isinstance(part, TensorValue) else part
+        for part, other in zip(found.elements, known.elements)
+    )
+    return replace(found, elements=elements)
 
 
 def _of_type(kind: Any) -> Value:

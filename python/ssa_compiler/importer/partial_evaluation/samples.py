@@ -14,7 +14,7 @@ import torch
 
 from ..isolation.fake_mode import FakeMode
 from . import packed_sequences
-from .annotated_results import annotated, declared
+from .annotated_results import annotated, as_declared, declared
 from .hints import count_of
 from .sample_memo import key_of
 from .sample_ranks import lacks_ranks, made_of, ranked, shapes_of, tensors_in
@@ -256,7 +256,8 @@ class Samples:
             stateless = self.result(lambda value: self._twin(module)(value), args[:1], {})
             found = stateless if _has_dtypes(stateless) else found
         found = declared(module) if isinstance(found, Unknown) else found
-        return self._ranked(found, lambda *values, **named: self._twin(module)(*values, **named), args, kwargs, module)
+        called = lambda *values, **named: self._twin(module)(*values, **named)  # noqa: E731
+        return as_declared(self._ranked(found, called, args, kwargs, module), module)
 
     def _of_packed(self, module: torch.nn.RNNBase, packed: Value) -> Value:
         """What a recurrent module returns for a PackedSequence, of whatever length."""

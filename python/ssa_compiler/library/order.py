@@ -294,11 +294,14 @@ def _is_distance_of_any_number(arguments: Mapping[str, Any]) -> bool:
     return len(known) < x.dim() + y.dim() and 0 not in known and not is_large
 
 
-@implements("aten::_cdist_forward", "aten::cdist", where=_is_distance_of_any_number)
+@implements("aten::_cdist_forward", "aten::cdist", where=_is_distance_of_any_number, laid_out=True)
 def cdist_of_any_number(x1: Tensor, x2: Tensor, p: float) -> Tensor:
     """Euclid's distances, for which eager takes a matrix product if a set has more than 25 points."""
     if max(x1.size(-2), x2.size(-2)) > 25:
-        return torch.cdist(x1, x2, p, "use_mm_for_euclid_dist")
+        square, other = (x1 * x1).sum(-1, keepdim=True), (x2 * x2).sum(-1, keepdim=True)
+        first = torch.cat([x1 * -2, square, torch.ones_like(square)], -1)
+        second = torch.cat([x2, torch.ones_like(other), other], -1)
+        return torch.matmul(first, second.mT).clamp(min=0).sqrt()
     return _length(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 

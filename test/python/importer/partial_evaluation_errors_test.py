@@ -199,17 +199,17 @@ def calls_what_is_not_there(x, n):
 
 
 def returns_two_types(x, n):
-    for i in range(n):
-        if x[i] > 1:
-            return x[i].item()
-    return 0
+    if x[0] > 1:
+        return x
+    if x[1] > n:
+        return x, 1.5
 
 
 @pytest.mark.parametrize(
     ("program", "says"),
     [
         (calls_decorated, r"errors_test.py:\d+: a decorator"),
-        (returns_two_types, r"errors_test.py:\d+: results of several types"),
+        (returns_two_types, "results of several types, and the end of the function"),
         (calls_what_is_not_there, "Of what partial evaluation.* makes of it: .*no_method"),
     ],
 )

@@ -68,14 +68,15 @@ def repeats_a_tensor(x: Tensor):
     X, says="a list of several that an if or loop with run-time values makes, used behind it; make them in front of it"
 )
 def chosen_of_new_ones(x: Tensor):
-    best = [0]
+    best, count = [0], 0
     for k in range(int(x[0, 2])):  # rejected
         a, b = [k], [k + 1]
         chosen = a if bool(x[k, 0] > 1) else b
         chosen.append(1)
+        count += len(a)
         if bool(x[k, 1] > 1):
             best = chosen
-    return best
+    return best, count
 
 
 @rejected(

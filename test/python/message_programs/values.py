@@ -100,11 +100,12 @@ def two_classes(x: Tensor):
 
 @rejected(X, 2, says="on a list that an if or loop with run-time values chose or replaced; build a new one")
 def replaced_list(x: Tensor, n: int):
-    a = [x]
+    first = [x]
+    a = first
     for _ in range(n):
         a = [x + 1]
     a.append(x)  # rejected
-    return a[0]
+    return a[0], first
 
 
 @rejected(X, 2, says="a step in a slice of a list whose length depends on run-time values; stack it first")

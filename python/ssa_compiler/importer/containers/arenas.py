@@ -55,10 +55,7 @@ class Arenas:
         if value.cell in heap.caller_owned or value.cell in heap.module_owned:
             return value
         if tuple(heap.keys[value.cell]) != tuple(columns):
-            raise self._state.unsupported(
-                f"objects of class {value.short_name} with other attributes than others, in a list of dynamic length; set "
-                "all of them in __init__"
-            )
+            raise self._state.defect(f"objects of class {value.short_name} with other attributes than others")
         (index,) = self._containers.call("aten::len", [next(iter(columns.values()))])
         for column, part in zip(columns.values(), heap.contents[value.cell]):
             self._containers.call("aten::append", [column, part])
@@ -72,11 +69,7 @@ class Arenas:
 
     def assign(self, owner: TupleValue, name: str, value: Value) -> None:
         """Set an attribute."""
-        column = self._columns[owner.type_name].get(name)
-        if column is None:
-            raise self._state.unsupported(
-                f"the attribute {name} that an object in a list of dynamic length gets; set it in __init__"
-            )
+        column = self._columns[owner.type_name][name]
         self._containers.call("aten::_set_item", [column, self._index(owner), value])
 
     def _index(self, owner: TupleValue) -> Value:

@@ -67,11 +67,13 @@ def last_named(
     others: tuple[Collection[Site], ...] = (heap.frozen, heap.copied, heap.views, heap.tuples, heap.origins)
     others += (heap.caller_owned, heap.module_owned)
     lists = [[value.cell for value in values if isinstance(value, ListRef)] for values, _ in paths]
+    if not any(lists):
+        return found
+    held = [element for _, each in paths for contents in each.values() for element in contents]
+    held += [value for environment in environments[:-1] for value in environment.values()]
     for cell in {cell for cells in lists for cell in cells}:
         if any(cells.count(cell) > 1 for cells in lists) or any(cell in each for each in others):
             continue
-        held = [element for _, each in paths for contents in each.values() for element in contents]
-        held += [value for environment in environments[:-1] for value in environment.values()]
         if any(_holds(value, cell) for value in held) or not all(cell in each for _, each in paths):
             continue
         names = {name for name, value in environments[-1].items() if _holds(value, cell)}

@@ -51,12 +51,9 @@ class ListTensors:
         leaves, shape = found
         wanted = self._dtype(leaves) if dtype is None else dtype
         made = [self._converted(leaf, wanted) for leaf in leaves]
-        has_rank = bool(shape) and not self._is_reshaped()
-        if has_rank or (dtype is None and wanted != DTYPE_NUMBERS[torch.get_default_dtype()]):
-            # Of an empty list, PyTorch makes a tensor of one dimension, of floats if no dtype is given.
-            remedy = "; ask for its length before" if has_rank else " without a dtype; give the dtype"
-            message = f"unsupported: torch.tensor of an empty list of run-time length{remedy}"
-            self._state.check(sympy.Gt(expr_of(made[0].fake.shape[0]), 0), message)
+        self._check_length(
+            expr_of(made[0].fake.shape[0]), dtype, wanted, has_rank=bool(shape) and not self._is_reshaped()
+        )
         if not shape:
             return made[0]
         (stacked,) = self._tensors.call_arguments(torch.ops.aten.stack.default, [made, ConstValue(1)])
@@ -75,13 +72,11 @@ class ListTensors:
         wanted = self._dtype([leaf]) if dtype is None else dtype
         made, counts = self._converted(leaf, wanted), parts.ints(parts.lists(data)[2])
         has_rank = not self._is_reshaped()
-        if has_rank or (dtype is None and wanted != DTYPE_NUMBERS[torch.get_default_dtype()]):
-            message = "unsupported: torch.tensor of an empty list of run-time length; ask for its length before"
-            self._state.check(sympy.Gt(expr_of(counts.length.sym), 0), message)  # type: ignore[attr-defined]
+        rows = self._containers.growing.rows(counts)
+        self._check_length(expr_of(rows.fake.shape[0]), dtype, wanted, has_rank=has_rank)
         scalars = self._containers.growing.scalars
         some = scalars.emit("max", [counts.length, ConstValue(1)])
         count = parts.natural("numbers of each", scalars.emit("floordiv", [flat.length, some]))
-        rows = self._containers.growing.rows(counts)
         (others,) = self._tensors.call_arguments(torch.ops.aten.ne.Scalar, [rows, count])
         (found,) = self._tensors.call_arguments(torch.ops.aten.any.default, [others])
         message = "ValueError: torch.tensor of lists of different lengths"
@@ -90,6 +85,14 @@ class ListTensors:
             return made
         sizes = [parts.natural("number of lists", counts.length), count]
         return self._tensors.call_arguments(torch.ops.aten.view.default, [made, sizes])[0]
+
+    def _check_length(self, length: Any, dtype: int | None, wanted: int, *, has_rank: bool) -> None:
+        """Reject an empty list, of which PyTorch makes a tensor of one dimension, of floats if no dtype is given."""
+        if has_rank or (dtype is None and wanted != DTYPE_NUMBERS[torch.get_default_dtype()]):
+            remedy = "; ask for its length before" if has_rank else " without a dtype; give the dtype"
+            self._state.check(
+                sympy.Gt(length, 0), f"unsupported: torch.tensor of an empty list of run-time length{remedy}"
+            )
 
     def _is_reshaped(self) -> bool:
         """Whether all that is done with the tensor is to give it another shape, so that its own does not matter."""

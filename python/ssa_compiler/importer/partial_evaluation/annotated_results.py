@@ -53,7 +53,7 @@ def as_declared(found: Value, module: torch.nn.Module) -> Value:
         or not isinstance(known, TupleValue)
         or len(found.elements) != len(known.elements)
     ):
-        return known if isinstance(found, Unknown) else found
+        return found
     elements = tuple(
         OptionalValue(part) if isinstance(other, OptionalValue) and isinstance(part, TensorValue) else part
         for part, other in zip(found.elements, known.elements)

@@ -224,8 +224,8 @@ class Calls:
         named: dict[str, Result] = {}
         for keyword in node.keywords:
             found_value = self.expressions.evaluate(keyword.value)
-            given = {keyword.arg: found_value} if keyword.arg is not None else None
-            given = given or records.items(self.expressions, found_value, keyword.value)
+            key, items = keyword.arg, records.items
+            given = {key: found_value} if key is not None else items(self.expressions, found_value, keyword.value)
             if given.keys() & named.keys() and not hasattr(node, "overrides"):
                 raise NotCompiledError("an argument that is passed twice")
             named |= given

@@ -153,6 +153,22 @@ def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: float, alpha: fl
     return _scaled(self, beta) + _scaled(products, alpha)
 
 
+def _has_dynamic_sizes(arguments: Mapping[str, Any]) -> bool:
+    """Whether a summand of static sizes is to be expanded to dynamic ones, which PyTorch's own shape function cannot
+    do.
+    """
+    sizes = [*arguments["batch1"].shape[:2], arguments["batch2"].shape[2]]
+    static = all(isinstance(size, int) for size in arguments["self"].shape)
+    return static and not all(isinstance(size, int) for size in sizes)
+
+
+@implements("aten::baddbmm", where=_has_dynamic_sizes, laid_out=True)
+def baddbmm_of_expanded(self: Tensor, batch1: Tensor, batch2: Tensor, beta: float, alpha: float) -> Tensor:
+    """Matrices that are expanded, and the products of pairs of matrices."""
+    summand = self.expand(batch1.size(0), batch1.size(1), batch2.size(2))
+    return torch.baddbmm(summand, batch1, batch2, beta=beta, alpha=alpha)
+
+
 def _has_dynamic_beta(arguments: Mapping[str, Any]) -> bool:
     """Whether it may turn out that the summand is not read, of numbers that are rounded or multiplied in another
     way.

@@ -206,3 +206,39 @@ def test_an_empty_slice_that_may_meet_nothing_is_rejected() -> None:
         torch.testing.assert_close(compiled(X, y, k), joined_halves(X, y, k))
     with pytest.raises(UnsupportedOpError, match=r"of a slice of one element, `x\[k : k \+ 1\]`, that is empty"):
         compiled(X, torch.ones(5), 3)
+
+
+def last_columns(x: Tensor, n: int) -> tuple[Tensor, list[Tensor]]:
+    found = []
+    for _ in range(n):
+        last = x[:, -1:]
+        found.append(last + 1.0)
+        x = torch.cat([x, x + last], dim=1)
+    return x, found
+
+
+def test_the_last_column_of_a_tensor_that_grows() -> None:
+    """What loops only make longer is not empty: `x[:, -1:]` has one column."""
+    x = torch.arange(2.0).reshape(2, 1)
+    check(last_columns, (x, 0), (x, 1), (x, 4))
+
+
+def last_of_fewer(x: Tensor, n: int) -> Tensor:
+    total = torch.zeros(())
+    for _ in range(n):
+        total = total + x[-1:].sum() * 2 + x[-1:].numel()
+        x = x[:-1]
+    return total
+
+
+def test_the_last_element_of_a_tensor_that_shrinks() -> None:
+    check(last_of_fewer, (X, 0), (X, 2), (X, 3), (X, 5))
+
+
+def weighted_by_mask(mask: Tensor, keys: Tensor, queries: Tensor, n: int) -> Tensor:
+    return torch.baddbmm(mask, queries[:, :n], keys)
+
+
+def test_a_summand_is_expanded_to_a_dynamic_size() -> None:
+    mask, keys, queries = torch.ones(2, 1, 3), torch.arange(12.0).reshape(2, 2, 3), torch.arange(16.0).reshape(2, 4, 2)
+    check(weighted_by_mask, *[(mask, keys, queries, n) for n in (0, 1, 3, 4)])

@@ -181,10 +181,13 @@ def rebuild(state: State, a: Abstract, next_ssa: Callable[[], Any]) -> Value:
     passed_offset = next_ssa() if a.carries_offset else None
     symbols = state.symbols
 
-    def symbol(index: tuple[str, int]) -> Any:
-        return symbols.integer((site, index), low=0)
+    def symbol(index: tuple[str, int], low: int = 0) -> Any:
+        return symbols.integer((site, index), low=low)
 
-    sizes = [symbol(("size", i)) if size is None else symbols.to_symint(size) for i, size in enumerate(a.sizes)]
+    sizes = [
+        symbol(("size", i), int(i in a.nonempty)) if size is None else symbols.to_symint(size)
+        for i, size in enumerate(a.sizes)
+    ]
     for dim in (dim for dim, size in enumerate(a.sizes) if size is None):
         # In an earlier pass over a loop this size may have been known to be 0 or 1.
         (symbols.at_most_one.add if dim in a.narrow else symbols.at_most_one.discard)(expr_of(sizes[dim]))

@@ -76,7 +76,7 @@ class AnyTensor(Abstract):
 
     A view of one root on every path keeps its root; its storage offset is passed along (`carries_offset`) if it
     differs. So are strides that differ (`carries_strides`): offsets of further views are computed from them. `narrow`
-    are the dimensions along which there is at most one element.
+    are the dimensions along which there is at most one element, `nonempty` those along which there is at least one.
     """
 
     dtype: torch.dtype
@@ -89,6 +89,7 @@ class AnyTensor(Abstract):
     offset: Any
     absolute: bool
     narrow: frozenset[int] = frozenset()
+    nonempty: frozenset[int] = frozenset()
 
     @property
     def carries_offset(self) -> bool:
@@ -152,7 +153,9 @@ def any_tensor(state: State, value: TensorValue) -> AnyTensor:
     sizes = tuple(_known(state, size) for size in value.fake.shape)
     known_strides = None if None in strides else strides
     fake, offset = value.fake, _known(state, value.offset)
-    narrow = frozenset(dim for dim, size in enumerate(map(expr_of, fake.shape)) if state.symbols.is_narrow(size))
+    shape = list(enumerate(map(expr_of, fake.shape)))
+    narrow = frozenset(dim for dim, size in shape if state.symbols.is_narrow(size))
+    nonempty = frozenset(dim for dim, size in shape if state.symbols.bounds(size)[0] >= 1)
     return AnyTensor(
         fake.dtype,
         fake.device,
@@ -164,6 +167,7 @@ def any_tensor(state: State, value: TensorValue) -> AnyTensor:
         offset,
         value.absolute,
         narrow,
+        nonempty,
     )
 
 

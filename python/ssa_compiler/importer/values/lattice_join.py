@@ -389,7 +389,8 @@ def _join_tensors(a: AnyTensor, b: AnyTensor) -> AnyTensor | None:
     offset = a.offset if a.offset == b.offset else None
     absolute = a.absolute and b.absolute and (root is not None or offset is not None)
     storages = a.storages | b.storages
-    return AnyTensor(a.dtype, a.device, sizes, strides, storages, maybe, root, offset, absolute, a.narrow & b.narrow)
+    counts = a.narrow & b.narrow, a.nonempty & b.nonempty
+    return AnyTensor(a.dtype, a.device, sizes, strides, storages, maybe, root, offset, absolute, *counts)
 
 
 def _join_missing(state: State, other: Abstract, heap: dict[Site, tuple[Value, ...]]) -> Abstract:

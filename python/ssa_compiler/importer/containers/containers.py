@@ -31,7 +31,8 @@ __all__ = ["Containers"]
 
 _ONE, _LAST, _FALSE = ConstValue(1), ConstValue(-1), ConstValue(False)
 _EQUALITY = ("eq", "ne")
-_OF_TWO_LISTS = ("add", "extend", "iadd", *_EQUALITY)
+_JOINS = ("add", "extend", "iadd")
+_OF_TWO_LISTS = (*_JOINS, *_EQUALITY)
 _RETURNS_ITSELF = ("append", "set_item", "iadd", "imul")
 _MOST_APART = 64  # elements of a list without a buffer that are compared with a dynamic index
 
@@ -132,12 +133,10 @@ class Containers:
         return len(contents)
 
     def _has_dynamic_keys(self, value: Any) -> bool:
-        """Whether a value is a dict whose keys are dynamic, or shows one."""
         view = self.state.heap.views.get(value.cell)
         return self.state.heap.has_dynamic_keys(value.cell if view is None else view.cell)
 
     def is_growing(self, value: Value) -> bool:
-        """Whether a value is a list whose length is dynamic."""
         return isinstance(value, ListRef) and is_growing(self.state.heap.contents[value.cell])
 
     def store(self, value: Any, elements: Sequence[Value], op: str) -> None:
@@ -222,8 +221,14 @@ class Containers:
             if (found := self.dicts.later_keys.shown(view, self._short(name), args[1:])) is not None:
                 return found
         short, is_ragged = self._short(name), self.ragged_lists.is_in_parts
-        if short in ("add", "extend", "iadd") and is_ragged(args[1]) and not is_ragged(args[0]):
-            made = self.ragged_lists.with_ragged(short, args[0], args[1])  # type: ignore[arg-type]
+        is_formed: Callable[[Any], bool] = lambda value: getattr(value, "cell", ()) in self.state.heap.forms  # noqa: E731
+        if (
+            short in _JOINS
+            and is_formed(args[1])
+            and not is_formed(args[0])
+            and self._formed(args[1]).is_growing(args[1])
+        ):
+            made = self._formed(args[1]).with_formed(short, args[0], args[1])  # type: ignore[arg-type]
             return [self.classes.made_of(made, *args)]
         operands = args[: 2 if short in _OF_TWO_LISTS else 1]
         if any(map(self.is_growing, operands)) and not is_ragged(args[0]):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import torch
 
@@ -20,7 +20,16 @@ from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import DictRef, ListRef, ObjectRef, ScalarValue, Site, TensorValue, TupleValue, Value
 
-__all__ = ["DIFFERENT_LENGTHS", "FormsNeeded", "ListContainers", "in_columns", "in_one_form", "in_parts", "is_own"]
+__all__ = [
+    "DIFFERENT_LENGTHS",
+    "FormsNeeded",
+    "ListContainers",
+    "as_formed",
+    "in_columns",
+    "in_one_form",
+    "in_parts",
+    "is_own",
+]
 
 DIFFERENT_LENGTHS = (
     "a list whose length depends on run-time values, of tensors of different lengths; concatenate them in the loop, and "
@@ -199,6 +208,25 @@ def in_parts(state: State, cell: Site, elements: Sequence[Value], heap: Heap | N
     if len(kinds) > 1 or any(None in sizes for _, _, sizes in kinds) or (len(lengths) == 1 and None not in lengths):
         return
     raise OtherForm(f"unsupported: {DIFFERENT_LENGTHS}", state.locations.user(), Form(cell, parts=True))
+
+
+def as_formed(state: State, target: Site, other: Site, message: str) -> NoReturn:
+    """Reject a list that gets the elements of one that is made in another form, so that it is made in that form too.
+
+    Args:
+        state: the interpretation.
+        target: the list.
+        other: the one in another form.
+        message: what is unsupported, if it cannot be.
+    Raises:
+        OtherForm: it can.
+        UnsupportedProgramError: it cannot.
+    """
+    if is_own(state, target):
+        raise OtherForm(
+            f"unsupported: {message}", state.locations.user(), replace(state.heap.forms[other], cell=target)
+        )
+    raise state.unsupported(message)
 
 
 def _numbers(state: State, cell: Site, elements: Sequence[Value], heap: Heap) -> type | None:

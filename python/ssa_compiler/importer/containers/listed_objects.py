@@ -79,14 +79,15 @@ class ListedObjects:
         heap, read = self._state.heap, self._reads.get(cell)
         source = cell if read is None else read.owner
         before, here = self._puts.setdefault((source, target), []), self._state.place()
+        others = [each for each in heap.shared.get(cell, ()) if each not in heap.keys and each != target]
         loops = _loops(here, target)
         is_new = all(cell[: len(loop)] == loop for loop in loops) and source != target
         if read is not None and loops:
             is_new &= loops == [read.loop]
         elsewhere = not before and read is not None and source in heap.sharing(target)
-        if not is_new or elsewhere or not all(place == here or exclude(place, here) for place in before):
+        if not is_new or elsewhere or any(self._is_put_elsewhere(each, target, here) for each in (source, *others)):
             heap.share(target, target)
-        for other in [each for each in heap.shared.get(cell, ()) if each not in heap.keys and each != target]:
+        for other in others:
             if not all(exclude(place, here) for place in self._puts.get((cell, other), ())):
                 heap.share(other, target)
         before.append(here)
@@ -101,11 +102,21 @@ class ListedObjects:
             self._state.inductions[expr_of(found.sym)] = loop
 
     def put_all(self, target: Site, source: Site) -> None:
-        """Note that all objects in a list are in another one, too."""
-        heap = self._state.heap
-        if source == target or source in heap.sharing(target) or _loops(self._state.place(), target):
+        """Note that all objects in a list are in another one, too, and whether that one may have any of them twice."""
+        heap, here = self._state.heap, self._state.place()
+        group = {source, *heap.sharing(source, without=target)}
+        is_new = all(each[: len(loop)] == loop for each in group for loop in _loops(here, target))
+        known = {each for each in group if (each, target) in self._puts}
+        if not is_new or source == target or heap.shared.get(target, set()) & (group - known):
             heap.share(target, target)
+        if any(self._is_put_elsewhere(each, target, here) for each in known):
+            heap.share(target, target)
+        self._puts.setdefault((source, target), []).append(here)
         heap.share(source, target)
+
+    def _is_put_elsewhere(self, source: Site, target: Site, here: Site) -> bool:
+        """Whether an object, or those in a list, may be put into a list at another place in the same run."""
+        return not all(place == here or exclude(place, here) for place in self._puts.get((source, target), ()))
 
     def element(self, target: Any, form: Form, parts: Sequence[Value], index: Value) -> Value:
         """Return an object that is read from a list.

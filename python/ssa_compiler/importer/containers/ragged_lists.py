@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import sympy
 import torch
 
-from ..values.diagnostics import OtherForm, ProgramRaises
+from ..values.diagnostics import ProgramRaises
 from ..values.dynamic_list_value import DynamicListValue, Element, common_element, is_growing, promote, put_rows
 from ..values.plan import Form
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, ListRef, ScalarValue, Site, TensorValue, Value
 from .dynamic_lists import DynamicLists
-from .list_forms import DIFFERENT_LENGTHS, ListContainers, is_own
+from .list_forms import DIFFERENT_LENGTHS, ListContainers, as_formed
 from .nested_lists import NestedLists
 from .number_lists import NumberLists
 from .ragged_tensors import RaggedTensors
@@ -76,25 +75,19 @@ class RaggedLists:
         form = self.state.heap.forms.get(value.cell) if isinstance(value, ListRef) else None
         return form is not None and form.parts
 
-    def with_ragged(self, name: str, target: ListRef, other: Value) -> ListRef:
+    def with_formed(self, name: str, target: ListRef, other: ListRef) -> ListRef:
         """Emit `+`, `+=` or `extend` of another list and one in parts.
 
         Raises:
             OtherForm: the list that is extended has to be in parts as well.
         """
-        if name == "add":
-            form = self.state.heap.forms[other.cell]  # type: ignore[attr-defined]
-            made = self._made(form, *self.new((), form, []))
-            self._extend(made, target)
-            self._extend(made, other)
-            return made
-        if is_own(self.state, target.cell):
-            raise OtherForm(
-                f"unsupported: {DIFFERENT_LENGTHS}",
-                self.state.locations.user(),
-                replace(self.state.heap.forms[other.cell], cell=target.cell),  # type: ignore[attr-defined]
-            )
-        raise self.state.unsupported(DIFFERENT_LENGTHS)
+        if name != "add":
+            as_formed(self.state, target.cell, other.cell, DIFFERENT_LENGTHS)
+        form = self.state.heap.forms[other.cell]
+        made = self._made(form, *self.new((), form, []))
+        self._extend(made, target)
+        self._extend(made, other)
+        return made
 
     # Parts.
 

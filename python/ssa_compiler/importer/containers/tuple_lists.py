@@ -12,7 +12,7 @@ from typing import Any
 from ..values.plan import Form
 from ..values.state import State
 from ..values.values import ConstValue, ListRef, Site, TupleValue, Value
-from .list_forms import ListContainers
+from .list_forms import ListContainers, as_formed
 from .listed_objects import ListedObjects
 
 __all__ = ["TupleLists"]
@@ -47,6 +47,20 @@ class TupleLists:
         """Give a list other elements."""
         for column, parts in zip(self.columns(target), self._split(target.cell, self.form(target), elements)):
             self.containers.store(column, parts, op)
+
+    def with_formed(self, name: str, target: ListRef, other: ListRef) -> ListRef:
+        """Emit `+`, `+=` or `extend` of another list and one in columns.
+
+        Raises:
+            OtherForm: the list that is extended has to be in columns as well.
+        """
+        if name != "add":
+            as_formed(self.state, target.cell, other.cell, "a list of tuples whose length depends on run-time values")
+        form, made = self.form(other), ListRef(self.state.site())
+        self.state.heap.contents[made.cell], self.state.heap.forms[made.cell] = self.new(made.cell, form, []), form
+        self._extend(made, target)
+        self._extend(made, other)
+        return made
 
     def form(self, target: Any) -> Form:
         """How a list is made."""
@@ -87,7 +101,7 @@ class TupleLists:
             return self.objects.element(target, form, parts, index)
         return TupleValue(tuple(parts), form.fields, form.type_name)
 
-    def _made(self, target: Any, columns: Sequence[Value]) -> Value:
+    def _made(self, target: Any, columns: Sequence[Value]) -> ListRef:
         cell = self.state.site()
         if self.form(target).objects:
             self.state.heap.share(target.cell, cell)

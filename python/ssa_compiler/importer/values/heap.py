@@ -170,12 +170,17 @@ class Heap:
         self.shared.setdefault(one, set()).add(other)
         self.shared.setdefault(other, set()).add(one)
 
-    def sharing(self, cell: Site) -> set[Site]:
-        """Return what may have an object in common with an object or a list, through any number of lists."""
+    def sharing(self, cell: Site, without: Site | None = None) -> set[Site]:
+        """Return what may have an object in common with an object or a list, through any number of lists.
+
+        Args:
+            cell: the object or the list.
+            without: a list through which it does not count.
+        """
         found: set[Site] = set()
         waiting = [cell]
         while waiting:
-            others = self.shared.get(waiting.pop(), set()) - found
+            others = self.shared.get(waiting.pop(), set()) - found - {without}
             found |= others
             waiting += [each for each in others if each not in self.keys]  # not through an object
         return found

@@ -58,8 +58,8 @@ def in_branches(x: Tensor, least: float, n: int):  # type: ignore[no-untyped-def
 
 
 def added(x: Tensor, least: float, n: int):  # type: ignore[no-untyped-def]
-    first = [Detection(n, x[0])] + detections(x, least)
-    return first, detections(x, least) + detections(x + n, least), [Detection(n, x[1])] + detections(x, least)
+    one = [Detection(n, x[0])]
+    return one + detections(x, least), detections(x, least) + detections(x + n, least)
 
 
 def tuples(x: Tensor, least: float, n: int):  # type: ignore[no-untyped-def]

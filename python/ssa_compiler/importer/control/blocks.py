@@ -16,9 +16,10 @@ from ..values.argument_slices import arguments_behind
 from ..values.diagnostics import Unjoinable
 from ..values.modules import Modules
 from ..values.state import State
-from ..values.values import NONE, ConstValue, Site, Value
+from ..values.values import NONE, ConstValue, Site, Uninitialized, Value
 from .form_retries import with_needed_forms
 from .if_and_loop import Control
+from .unread_results import unread_results
 
 __all__ = ["Blocks"]
 
@@ -53,6 +54,8 @@ class Blocks:
         self.state = state
         self.modules = modules
         self._environments: list[dict[str, Value]] = []
+        self._unread: list[frozenset[str]] = []
+        self._unread_of: dict[str, frozenset[str]] = {}
         self._calls: list[str] = []
         self._checked: set[str] = set()
         self._from_python: list[bool] = []
@@ -93,6 +96,7 @@ class Blocks:
         self._calls.append(name)
         self._from_python.append(isinstance(source, types.FunctionType) and not self.state.scripted)
         self._environments.append({})
+        self._unread.append(self._unread_in(name, graph))
         modes = len(self.state.storages.grad_modes)
         decorations = _decorations(source)
         if any(isinstance(each, torch.no_grad) or getattr(each, "mode", False) for each in decorations):
@@ -113,9 +117,15 @@ class Blocks:
             self.state.generated = caller
             del self.state.storages.grad_modes[modes:]
             self._environments.pop()
+            self._unread.pop()
             self._from_python.pop()
             self._calls.pop()
         return outputs[0] if outputs else NONE
+
+    def _unread_in(self, name: str, graph: Any) -> frozenset[str]:
+        if name not in self._unread_of:
+            self._unread_of[name] = unread_results(graph)
+        return self._unread_of[name]
 
     def run_block(self, block: Any, arguments: Sequence[Value], after: After | None = None) -> list[Value]:
         """Import a block.
@@ -159,8 +169,28 @@ class Blocks:
             self._bind(node.outputs(), results)
         # What follows a branch or loop belongs to it, not to its last line. An error keeps its line.
         frames[-1] = place or frames[-1]
-        outputs = [self._lookup(value) for value in block.outputs()]
+        outputs = self._outputs(block)
         return after(outputs) if after is not None else outputs
+
+    def _outputs(self, block: Any) -> list[Value]:
+        """Return the outputs of a block; of what nobody reads no value."""
+        values = list(block.outputs())
+        unread = self._unread[-1]
+        if not unread or isinstance(block, torch._C.Graph):
+            return [self._lookup(value) for value in values]
+        results = list(block.owningNode().outputs())
+        conditions = len(values) - len(results)  # a loop's, whether it goes on
+        kept = [None] * conditions + [str(each.type()) if each.debugName() in unread else None for each in results]
+        return [self._lookup(value) if kind is None else Uninitialized(kind) for value, kind in zip(values, kept)]
+
+    def _carried(self, loop: Any) -> list[Value]:
+        """Return what a loop carries at first; of what nobody reads no value."""
+        pairs = zip(list(loop.inputs())[2:], loop.outputs())
+        unread = self._unread[-1]
+        return [
+            Uninitialized(str(result.type())) if result.debugName() in unread else self._lookup(value)
+            for value, result in pairs
+        ]
 
     def _blame(self, node: Any, rejection: Exception, contents: Mapping[Site, Any]) -> None:
         """Note which numbers among the arguments a rejected node depends on.

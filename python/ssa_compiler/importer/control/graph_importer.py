@@ -233,11 +233,11 @@ class GraphImporter(Operators):
         return self.control.branch(condition, node)
 
     def _prim_Loop(self, node: Any) -> list[Value]:
-        limit, condition, *initial = (self._lookup(value) for value in node.inputs())
+        limit, condition = (self._lookup(value) for value in list(node.inputs())[:2])
         limit, condition = self.implicit.number(limit, int), self.implicit.number(condition, bool)
         bound = most_iterations(node)
         most = limit if bound is None else self.implicit.number(self._lookup(bound), int)
-        return self.control.loop(Trips(limit, most, condition), initial, node, self._iteration(node))
+        return self.control.loop(Trips(limit, most, condition), self._carried(node), node, self._iteration(node))
 
     def _iteration(self, node: Any) -> Iteration:
         """Return how a prim::Loop goes through lists, if it is a for loop over some.

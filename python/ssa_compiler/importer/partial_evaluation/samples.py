@@ -16,6 +16,7 @@ from ..isolation.fake_mode import FakeMode
 from . import packed_sequences
 from .annotated_results import annotated, as_declared, declared
 from .hints import count_of
+from .other_samples import other_samples
 from .sample_memo import key_of
 from .sample_ranks import lacks_ranks, made_of, ranked, shapes_of, tensors_in
 from .schema_values import schema_results
@@ -127,7 +128,7 @@ class Samples:
             known = _listed(self._vague(function, args, kwargs), name) if isinstance(found, Unknown) else found
             lists = [value for value in (*args, *kwargs.values()) if isinstance(value, ListValue)]
             return self._ranked(known, function, args, kwargs) if all(value.length for value in lists) else known
-        for given in (args, *_of_other_numbers(args, kwargs)):
+        for given in (args, *other_samples(function, args, kwargs)):
             for make in (self._fake, self._real):
                 try:
                     with torch.no_grad(), _without_logs():
@@ -337,17 +338,6 @@ class Samples:
         if isinstance(value, OptionalValue):
             return self._sample(value.element)
         raise _NoSampleError
-
-
-def _of_other_numbers(args: Sequence[Value], kwargs: Mapping[str, Value]) -> list[Sequence[Value]]:
-    """Operands of other values, where all are numbers: that `1 // n` raises for an example says nothing of its type."""
-    kinds = [
-        type(value.object) if isinstance(value, Known) else value.kind if isinstance(value, Scalar) else None
-        for value in args
-    ]
-    if kwargs or not all(kind in (bool, int, float, complex) for kind in kinds):
-        return []
-    return [[Scalar(kind) for kind in kinds if kind is not None]]
 
 
 def _has_dtypes(value: Value) -> bool:

@@ -1,9 +1,9 @@
 """Which results of branches and loops are never read.
 
-TorchScript makes each variable that a branch or loop assigns a result of it, and carries it from iteration to iteration,
-whether or not it is read again: `z` in `while ...: z = f(x); x = g(z)`. A `break` makes a branch of the rest of an
-iteration, of which the old `z` is one outcome. Such a value would be another name of whatever it is, which a write has
-to be seen through.
+TorchScript makes each variable that a branch or loop assigns a result of it, and carries it from iteration to
+iteration, whether or not it is read again: `z` in `while ...: z = f(x); x = g(z)`. A `break` makes a branch of the rest
+of an iteration, of which the old `z` is one outcome. Such a value would be another name of whatever it is, which a
+write has to be seen through.
 """
 
 from __future__ import annotations

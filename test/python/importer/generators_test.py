@@ -86,6 +86,22 @@ def one_or_two(x: Tensor, a: torch.Generator, b: torch.Generator) -> tuple[bool,
     return a is b, x + torch.rand(3, generator=a) + torch.rand(3, generator=b)
 
 
+class Walk:
+    def __init__(self, generator, spread):  # type: ignore[no-untyped-def]
+        self.generator = generator
+        self.spread = spread
+        self.place = torch.rand(3, generator=generator)
+
+    def step(self, x):  # type: ignore[no-untyped-def]
+        self.place = self.place + self.spread * torch.randn(3, generator=self.generator)
+        return self.place * x
+
+
+def held_by_an_object(x, n: int, seed: int):  # type: ignore[no-untyped-def]
+    walk = Walk(torch.Generator().manual_seed(seed), 0.5)
+    return [walk.step(x) for _ in range(n)], walk.place
+
+
 CASES: dict[Callable[..., Any], list[tuple[Any, ...]]] = {
     passed: [(X, seeded(0)), (X, seeded(3))],
     either: [(X, seeded(4), seeded(5), n) for n in (3, 0, 1, 2)],
@@ -95,6 +111,7 @@ CASES: dict[Callable[..., Any], list[tuple[Any, ...]]] = {
     optional: [(X, seeded(3)), (X, seeded(4))],
     in_lists_and_dicts: [(X, [seeded(1), seeded(2)], {"a": seeded(3)}), (X, [seeded(4)] * 2, {"a": seeded(5)})],
     drawn_as_long_as: [(X, seeded(1)), (X * 30, seeded(2)), (X + 2, seeded(3))],
+    held_by_an_object: [(X, n, seed) for n, seed in ((2, 5), (0, 5), (3, 6))],
     one_or_two: [(X, seeded(1), seeded(2)), (X, *[seeded(3)] * 2)],
 }
 

@@ -252,3 +252,20 @@ def changed_meanwhile(x, n):
 
 def test_copies_are_made_behind_the_arguments():
     check(changed_meanwhile, (X, 1), compiled=False)
+
+
+def gathered(x, n):
+    found = {name: [] for name in ("a", "b", "c")}
+    for i in range(n):
+        for name, value in zip(found, (x, x + i, x > i)):
+            found[name].append(value)
+    if n == 0:
+        return {"x": x}
+    made = {name: torch.stack(values) for name, values in found.items()}
+    made["count"] = int(made["c"].sum())
+    return made
+
+
+def test_the_keys_of_a_record_come_from_another_dict():
+    """`made` is a record, as `count` is an int: its keys are known if those of `found` are."""
+    check(gathered, (X, 2), (X, 0), (X, 1), compiled=False)

@@ -12,7 +12,7 @@ import torch
 from ...abi.records import attribute_name, can_be_record
 from ...errors import UnsupportedProgramError
 from ..torchscript.function_scope import is_iterator
-from . import iterators, later_keys, objects, records
+from . import iterators, later_keys, objects, records, wanted_records
 from .builtin_calls import numbers_of
 from .displays import spread
 from .ellipses import expanded
@@ -131,7 +131,7 @@ class Assignments:
         """The attribute of a record that an element is."""
         key = self.expressions.evaluate(copy.deepcopy(target.slice)) if isinstance(target, ast.Subscript) else None
         if key is None or not isinstance(key.value, Known):
-            raise NotCompiledError("a dynamic key of a dict whose elements are of several types")
+            wanted_records.reject_key(self.scope.program, UNKNOWN if key is None else key.value)
         if (name := self.scope.use(key.value)) not in (records.keys_of(owner.value) or ()):
             raise NotCompiledError(f"{name!r}, a key that is added to a dict")
         return ast.copy_location(ast.Attribute(target.value, attribute_name(name), ast.Store()), target)
@@ -366,7 +366,7 @@ class Assignments:
         general = None if value is None else self.scope.program.widened(value)
         mixed = general is not None and annotation(joined(container.element, general, self.expressions.samples.of))
         if general is not None and mixed is None and isinstance(key, Known) and can_be_record([key.object]):
-            records.want(self.scope.program, container)
+            wanted_records.want(self.scope.program, container)
             raise NotCompiledError("a dict whose elements are of several types")
 
     def _augassign(self, node: ast.AugAssign) -> list[ast.stmt]:

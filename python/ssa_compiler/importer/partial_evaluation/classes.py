@@ -22,6 +22,7 @@ from torch import _jit_internal
 from torch._sources import SourceContext
 
 from ...abi.records import attribute_name, growing_class, record_keys
+from ...semantics.generator_ops import MAKE, NAMESPACE
 from ..ir.tuple_keys import has_tuple_keys
 from .callees import is_of_torch
 from .declared_classes import declared_class
@@ -58,7 +59,7 @@ _OF_LISTS = _OTHER_WAYS | frozenset(
 _IGNORED = "__jit_ignored_attributes__"
 _NUMBERS = itertools.count()
 _NAMES: weakref.WeakKeyDictionary[type, str] = weakref.WeakKeyDictionary()
-_DEFAULTS = DEFAULTS | {torch.dtype: "0"}
+_DEFAULTS = DEFAULTS | {torch.dtype: "0", torch.Generator: f"torch.ops.{NAMESPACE}.{MAKE}()"}
 
 
 def is_plain_class(kind: type) -> bool:
@@ -253,6 +254,7 @@ class Classes:
             text = annotation(value)
             if text is None or value is None:
                 raise NotCompiledError(f"{each}, an attribute of a {kind.__name__} of several types")
+            text = text.replace("torch.Generator", "Generator")  # as TorchScript writes it in a class
             is_given = is_record and each not in later
             given += [f"{each}: {text}"] if is_given else []
             lines.append(f"    self.{each} = " + (each if is_given else f"annotate({text}, {self._default(value)})"))

@@ -22,6 +22,7 @@ from . import (
     sequences,
     sets,
     tuple_orders,
+    wanted_records,
 )
 from .comprehensions import comprehension
 from .conditions import Conditions
@@ -373,7 +374,7 @@ class Expressions(Conditions):
         left, right = results
         if (keys := records.keys_of(right.value)) is not None and kind in (ast.In, ast.NotIn):
             if not isinstance(left.value, Known):
-                raise NotCompiledError("a dynamic key of a dict whose elements are of several types")
+                wanted_records.reject_key(self.scope.program, left.value)
             if self.scope.use(left.value) in later_keys.later_keys(self.scope, right):
                 return later_keys.contains(self, right, self.scope.use(left.value), node, kind)
             self.discard(right, node)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import records
+from . import wanted_records
 from .definitions import Definition
 from .new_nodes import with_places
 from .rejections import NotCompiledError
@@ -63,7 +63,7 @@ class ExtraArguments:
             keys = [ast.Constant(name) for name in self.named.values()]
             whole = ast.Dict([*keys], [ast.Name(name, ast.Load()) for name in self.named])
             first.append(_assigned(arguments.kwarg, whole))
-            records.want_at(program, (key, whole.lineno, whole.col_offset, "Dict"))
+            wanted_records.want_at(program, (key, whole.lineno, whole.col_offset, "Dict"))
         if any(each.arg in self.names for each in ast.walk(definition.node) if isinstance(each, ast.arg)):
             raise NotCompiledError("a parameter with a name of ours")
         node.args = ast.arguments(arguments.posonlyargs, [*arguments.args, *added], None, [], [], None, [])

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from . import deques, lazy_loops, records, sequences
+from . import deques, lazy_loops, records, sequences, wanted_records
 from .classes import is_plain_class
 from .displays import spread
 from .effects import has_effects
@@ -94,7 +94,7 @@ class Loops(UnrolledLoops):
         if isinstance(value, DictValue) and left is not None:
             keys: Any = ast.Attribute(left, "keys", ast.Load())
             keys = ast.copy_location(ast.Call(ast.copy_location(keys, node), [], []), node)
-            return Iteration(keys, value.key if value.key is not None else NEVER)
+            return Iteration(keys, wanted_records.read_key(value))
         if isinstance(value, TensorValue):
             return Iteration(left, self._expressions.samples.result(_row_of, [value], {}))
         if left is None:

@@ -15,7 +15,6 @@ from .new_nodes import parsed_at, put_in
 from .number_functions import of_numbers
 from .ordering import sorted_in_place
 from .presence import no_attribute
-from .records import want
 from .rejections import NotCompiledError
 from .scope import placed
 from .squeezes import squeezed
@@ -38,6 +37,7 @@ from .values import (
     is_none,
     joined,
 )
+from .wanted_records import read_key, want
 
 __all__ = ["call"]
 
@@ -242,7 +242,7 @@ def _elements(value: Value) -> list[Value]:
 
 
 def _of_dict(calls: CallEvaluator, function: ast.Attribute, value: DictValue, arguments: Arguments) -> Value:
-    name, key, element = function.attr, value.key or NEVER, value.element or NEVER
+    name, key, element = function.attr, read_key(value), value.element or NEVER
     given = [result.value for result in arguments.positional]
     if name in ("get", "pop") and given:
         calls.scope.program.ask(value, given[0])

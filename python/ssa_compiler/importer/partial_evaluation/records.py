@@ -19,6 +19,7 @@ from .interfaces import Arguments, CallEvaluator, Evaluated, ExpressionEvaluator
 from .rejections import NotCompiledError, OrderError
 from .scope import Scope
 from .values import UNKNOWN, DictValue, Known, ObjectValue, TupleValue, Value, annotation
+from .wanted_records import WANTED, reject_key, want
 
 __all__ = [
     "as_keys",
@@ -35,11 +36,8 @@ __all__ = [
     "make",
     "passed",
     "record_of",
-    "want",
-    "want_at",
 ]
 
-_WANTED = "record"
 _VIEWS = ("keys", "values", "items")
 
 
@@ -57,17 +55,6 @@ def is_record(value: Value) -> bool:
 # Which dicts are records. ---------------------------------------------------------------------------------------------
 
 
-def want(program: Evaluated, value: DictValue) -> None:
-    """Let dicts be records, from the next evaluation of the program on."""
-    for place in value.places:
-        program.elements[_WANTED, place] = UNKNOWN
-
-
-def want_at(program: Evaluated, place: Any) -> None:
-    """Let the dict that is made at a place be a record."""
-    program.elements[_WANTED, place] = UNKNOWN
-
-
 def is_wanted(program: Evaluated, keys: Iterable[Any], element: Value | None, places: Iterable[Any]) -> bool:
     """Whether a dict is a record.
 
@@ -80,7 +67,7 @@ def is_wanted(program: Evaluated, keys: Iterable[Any], element: Value | None, pl
     if not can_be_record(keys):
         return False
     mixed = bool(tuple(keys)) and element is not None and annotation(element) is None
-    return mixed or any((_WANTED, place) in program.elements for place in places)
+    return mixed or any((WANTED, place) in program.elements for place in places)
 
 
 def record_of(
@@ -223,7 +210,7 @@ def _displayed(scope: Scope, statement: ast.stmt) -> ast.Dict | None:
     if isinstance(value, ast.Call) and not value.args and not value.keywords and ast.unparse(value.func) == "dict":
         value = ast.copy_location(ast.Dict([], []), value)
     is_named = isinstance(statement.targets[0], ast.Name) and isinstance(value, ast.Dict)
-    wanted = is_named and (_WANTED, scope.place(value)) in scope.program.elements
+    wanted = is_named and (WANTED, scope.place(value)) in scope.program.elements
     return value if wanted and isinstance(value, ast.Dict) and None not in value.keys else None
 
 
@@ -395,7 +382,7 @@ def _view(expressions: ExpressionEvaluator, node: ast.Call, owner: Result, name:
 def _get(expressions: ExpressionEvaluator, node: ast.Call, owner: Result, given: Sequence[Result]) -> Result:
     key = given[0].value
     if not isinstance(key, Known):
-        raise NotCompiledError("a dynamic key of a dict whose elements are of several types")
+        reject_key(expressions.scope.program, key)
     if expressions.scope.use(key) in (keys_of(owner.value) or ()):
         if len(given) == 2 and given[1].node is not None and has_effects(expressions.scope, given[1].node):
             raise OrderError("a default that has effects")

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ..ir.tuple_keys import has_tuple_keys
-from . import records, sequences
+from . import records, sequences, wanted_records
 from .displays import spread
 from .effects import has_effects
 from .ellipses import expanded
@@ -56,7 +56,7 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
         return _of_known(expressions, node, owner, index)
     if records.is_record(owner.value):
         if not isinstance(index.value, Known):
-            raise NeedsKnownError("a dynamic key of a dict whose elements are of several types")
+            wanted_records.reject_key(expressions.scope.program, index.value, NeedsKnownError)
         return records.key_attribute(expressions, owner, expressions.scope.use(index.value), node)
     if sequences.is_sequence(owner.value):
         return sequences.part(expressions, owner, index, node)

@@ -124,10 +124,12 @@ class Scalar(Value):
     Attributes:
         kind: its class.
         hint: a value that it may have, None if there is none.
+        key_of: where the dicts are made of which it is a key, read as they are gone through.
     """
 
     kind: type
     hint: Any = field(default=None, compare=False)
+    key_of: frozenset[Any] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True)

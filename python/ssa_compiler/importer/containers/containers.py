@@ -22,7 +22,7 @@ from .dynamic_search import located
 from .equal_lists import compared
 from .equal_views import EqualViews
 from .list_classes import ListClasses
-from .list_forms import in_parts
+from .list_forms import in_parts, only_has_form
 from .list_values import ListValues
 from .ragged_lists import RaggedLists
 from .tuple_lists import TupleLists
@@ -221,15 +221,9 @@ class Containers:
             if (found := self.dicts.later_keys.shown(view, self._short(name), args[1:])) is not None:
                 return found
         short, is_ragged = self._short(name), self.ragged_lists.is_in_parts
-        is_formed: Callable[[Any], bool] = lambda value: getattr(value, "cell", ()) in self.state.heap.forms  # noqa: E731
-        if (
-            short in _JOINS
-            and is_formed(args[1])
-            and not is_formed(args[0])
-            and self._formed(args[1]).is_growing(args[1])
-        ):
-            made = self._formed(args[1]).with_formed(short, args[0], args[1])  # type: ignore[arg-type]
-            return [self.classes.made_of(made, *args)]
+        other: Any = args[1] if short in _JOINS and only_has_form(self.state, args[1], args[0]) else None
+        if other is not None and self._formed(other).is_growing(other):
+            return [self.classes.made_of(self._formed(other).with_formed(short, args[0], other), *args)]  # type: ignore[arg-type]
         operands = args[: 2 if short in _OF_TWO_LISTS else 1]
         if any(map(self.is_growing, operands)) and not is_ragged(args[0]):
             if short in _EQUALITY:

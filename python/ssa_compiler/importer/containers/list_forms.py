@@ -29,6 +29,7 @@ __all__ = [
     "in_one_form",
     "in_parts",
     "is_own",
+    "only_has_form",
 ]
 
 DIFFERENT_LENGTHS = (
@@ -208,6 +209,12 @@ def in_parts(state: State, cell: Site, elements: Sequence[Value], heap: Heap | N
     if len(kinds) > 1 or any(None in sizes for _, _, sizes in kinds) or (len(lengths) == 1 and None not in lengths):
         return
     raise OtherForm(f"unsupported: {DIFFERENT_LENGTHS}", state.locations.user(), Form(cell, parts=True))
+
+
+def only_has_form(state: State, value: Value, other: Value) -> bool:
+    """Whether a list is made in another form, and another value is not."""
+    has_form = [getattr(each, "cell", ()) in state.heap.forms for each in (value, other)]
+    return has_form == [True, False]
 
 
 def as_formed(state: State, target: Site, other: Site, message: str) -> NoReturn:

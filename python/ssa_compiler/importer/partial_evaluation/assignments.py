@@ -18,13 +18,14 @@ from .displays import spread
 from .ellipses import expanded
 from .expressions import Expressions
 from .forgotten_writes import is_forgotten, written, written_element
+from .index_values import IndexValue, is_value
 from .interfaces import Result
 from .local_annotations import annotated_type
 from .new_nodes import parsed_at
 from .number_functions import with_float
 from .presence import augmented, find_present, none_itself
 from .rejections import NotCompiledError
-from .scope import Scope, literal
+from .scope import Scope
 from .subscripts import index_of
 from .tuple_keys import dict_key
 from .values import (
@@ -153,7 +154,7 @@ class Assignments:
     def _assign_name(self, target: ast.Name, result: Result, node: ast.AST) -> list[ast.stmt]:
         value = result.value
         self.scope.forget(target.id)
-        if isinstance(value, Closure) or (isinstance(value, Known) and literal(value.object, node) is None):
+        if isinstance(value, (Closure, IndexValue)) or (isinstance(value, Known) and not is_value(value.object, node)):
             thing = value.object if isinstance(value, Known) else None
             is_attribute = isinstance(result.node, ast.Attribute) and not callable(thing)
             if not isinstance(thing, torch.Tensor) and not is_attribute:

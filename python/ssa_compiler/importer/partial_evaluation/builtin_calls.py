@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
-from . import asked_types, deques, records, sequences, sets
+from . import asked_types, deques, index_values, records, sequences, sets
 from .any_and_all import has_tensors, stopping, truths
 from .callees import is_of_torch
 from .displays import shown
@@ -162,6 +162,7 @@ def _special(name: str) -> Callable[[CallEvaluator, ast.Call], Result | None] | 
         "any": stopping,
         "all": stopping,
         "zip": _transposed,
+        "slice": index_values.make,
     }
     return special.get(name)
 

@@ -18,6 +18,7 @@ from torch._sources import SourceContext
 from ..torchscript.function_scope import admit_none
 from .autograd_functions import without_context
 from .effects import has_effects, may_raise, only_reads
+from .index_values import IndexValue
 from .interfaces import Arguments, Result
 from .lambda_sources import parsed_lambda
 from .nonlocals import with_cells
@@ -225,7 +226,7 @@ def needs_owner(arguments: Arguments) -> bool:
 
 
 def _has_module(value: Value) -> bool:
-    if isinstance(value, Closure):
+    if isinstance(value, (Closure, IndexValue)):
         return True
     if not isinstance(value, Known):
         return False
@@ -256,6 +257,8 @@ def identity_of(value: Value) -> Any:
         read = [(name, variables[name].value) for name in free_names(value.node) if name in variables]
         known = tuple((name, identity_of(each)) for name, each in read if isinstance(each, (Known, Closure)))
         return id(value.node), known
+    if isinstance(value, IndexValue):
+        return ast.dump(value.node)
     assert isinstance(value, Known)
     plain = isinstance(value.object, (bool, int, float, str, type(None)))
     found = repr(value.object) if plain else id(value.object)

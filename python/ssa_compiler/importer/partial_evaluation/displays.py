@@ -14,6 +14,7 @@ import torch
 from ...abi.records import can_be_record
 from . import records, sequences, tuple_keys
 from .hints import combined, hint, hints, is_tracked
+from .index_values import IndexValue, parts_of, tuple_of
 from .interfaces import ExpressionEvaluator, Result
 from .library_classes import is_deque, is_set
 from .rejections import NotCompiledError
@@ -58,6 +59,8 @@ def tuple_display(expressions: ExpressionEvaluator, node: ast.Tuple) -> Result:
     is_index = any(isinstance(part, ast.Slice) for part in node.elts)
     results = [expressions.evaluate(part) for part in node.elts]
     values = tuple(result.value for result in results)
+    if (index := tuple_of(expressions, results, node)) is not None:
+        return index
     if is_index:
         node.elts = [expressions.expression(result, part) for result, part in zip(results, node.elts)]
         return Result(node, TupleValue(values))
@@ -208,7 +211,7 @@ def _annotated(expressions: ExpressionEvaluator, node: Any, value: ListValue | D
 
 def _is_static(value: Value) -> bool:
     """Whether a value is an object that TorchScript has no values for."""
-    if isinstance(value, Closure):
+    if isinstance(value, (Closure, IndexValue)):
         return True
     return isinstance(value, Known) and not is_none(value) and isinstance(_general(value), Known)
 
@@ -291,6 +294,8 @@ def spread(
         fresh: whether they are used later, when the variables may have other values.
     """
     value = result.value
+    if isinstance(value, IndexValue):
+        return parts_of(result)
     if sequences.is_sequence(value):
         return sequences.elements(expressions, result, where, fresh=fresh)
     known = (list, tuple, range, torch.nn.ModuleList, torch.nn.Sequential)

@@ -36,6 +36,7 @@ from .definitions import (
 from .effects import has_effects
 from .extra_arguments import ExtraArguments
 from .global_tensors import are_methods
+from .index_values import IndexValue, passed_index
 from .interfaces import Arguments, Evaluated, Result
 from .parameters import SELF as _SELF
 from .parameters import parameters_of
@@ -301,7 +302,7 @@ class Functions:
     def _is_fixed(self, result: Result, keep_numbers: bool) -> bool:
         """Whether an argument is put into the copy."""
         value = result.value
-        if isinstance(value, Closure):
+        if isinstance(value, (Closure, IndexValue)):
             return True
         if isinstance(value, TupleValue) and result.node is None:
             raise NotCompiledError("a tuple with functions or modules that is an argument")
@@ -314,8 +315,13 @@ class Functions:
     def _passed(
         self, parameter: str, result: Result, dynamic: dict[str, Value], left: list[Any], scope: Scope
     ) -> Result:
-        """What a parameter is in the copy, whose argument is put in; the variables of a closure are passed."""
+        """What a parameter is in the copy, whose argument is put in; the variables that it reads are passed."""
         value = result.value
+        if isinstance(value, IndexValue):
+            value, numbers = passed_index(parameter, value)
+            for name, variable in numbers.items():
+                dynamic[name] = self._program.widened(scope.variables[variable].value)
+                left.append(ast.Name(variable, ast.Load()))
         if not isinstance(value, Closure):
             return Result(None, value)
         for outer, name in captured(value):

@@ -15,6 +15,7 @@ from . import records, sequences, wanted_records
 from .displays import spread
 from .effects import has_effects
 from .ellipses import expanded
+from .index_values import IndexValue, as_index_expression, parts_of
 from .interfaces import ExpressionEvaluator, Result
 from .new_nodes import with_places
 from .objects import call_special, is_object
@@ -48,6 +49,8 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
         return found
     owner = expressions.present(expressions.evaluate(node.value), TypeError, "'NoneType' object is not subscriptable")
     index = index_of(expressions, node.slice)
+    if isinstance(owner.value, IndexValue):
+        return _of_index(expressions, owner, index)
     if isinstance(owner.value, Known) and isinstance(
         owner.value.object, (torch.nn.ParameterList, torch.nn.ParameterDict)
     ):
@@ -101,12 +104,21 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
     return Result(node, Scalar(str) if isinstance(value, Scalar) and value.kind is str else UNKNOWN)
 
 
+def _of_index(expressions: ExpressionEvaluator, owner: Result, index: Result) -> Result:
+    """`window[0]` of a tuple with slices."""
+    position = expressions.scope.use(index.value) if isinstance(index.value, Known) else None
+    parts = parts_of(owner)
+    if type(position) is not int or not -len(parts) <= position < len(parts):
+        raise NotCompiledError("an element of a tuple with slices that is not known")
+    return parts[position]
+
+
 def index_of(expressions: ExpressionEvaluator, node: ast.expr) -> Result:
     """Evaluate an index, or several: one that is known is written as it is."""
     parts = node.elts if isinstance(node, ast.Tuple) else []
     if any(map(_is_ellipsis, parts)):
         return _indices(expressions, node, parts)
-    index = _numbers(expressions, node) or expressions.evaluate(node)
+    index = as_index_expression(_numbers(expressions, node) or expressions.evaluate(node), node)
     if index.node is None and isinstance(index.value, Known) and (made := _index(index.value.object, node)) is not None:
         expressions.scope.use(index.value)
         return Result(made, index.value)

@@ -6,6 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
+import ssa_compiler
+from ssa_compiler import UnsupportedOpError
 from ssa_compiler.testing import check
 
 NUMBERS = torch.tensor([1, 2, 3, 1, 2, 3, 4])
@@ -68,3 +70,21 @@ def test_lists_of_lists_of_their_own_lengths() -> None:
     history = torch.tensor([[[1, 2, 0], [2, 2, 1]], [[0, 0, 1], [1, 2, 0]], [[2, 1, 1], [0, 1, 2]]])
     scores = torch.tensor([[0.1, 0.7, 0.2], [0.5, 0.2, 0.3]])
     check(best_tags, *((scores, history, torch.tensor(lengths)) for lengths in ([3, 1], [0, 0], [1, 3], [2, 2])))
+
+
+def one_column_each(x: Tensor, n: int) -> Tensor:
+    found = []
+    for i in range(n):
+        column = x[:, i : i + 1]
+        if column.sum() > 1:
+            found.append(column * 2)
+    return torch.cat(found, 1) if found else x
+
+
+def test_slices_of_one_element_in_a_list_of_dynamic_length() -> None:
+    """They have to be of one size, so that an empty one is refused."""
+    x = torch.arange(8.0).reshape(2, 4)
+    check(one_column_each, *[(x, n) for n in (3, 0, 1, 2, 4)])
+    compiled = ssa_compiler.compile(one_column_each, (x, 3), fullgraph=True)
+    with pytest.raises(UnsupportedOpError, match=r"a slice of one element, `x\[k : k \+ 1\]`, that is empty"):
+        compiled(x, 5)

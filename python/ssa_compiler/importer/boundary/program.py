@@ -19,6 +19,7 @@ from ..partial_evaluation.opening import open_for_example
 from ..torchscript.models import OpenedModel, has_own_functions
 from ..values.argument_sizes import ArgumentSizes, MakeStatic
 from ..values.diagnostics import OtherForm, Unjoinable
+from ..values.dynamic_list_value import LengthChanges
 from ..values.dynamic_shapes import SizeRequest, requested_sizes
 from ..values.plan import AnotherPlan, Budget, Form, ImportPlan, with_forms
 from ..values.state import State
@@ -242,6 +243,9 @@ class _Importer:
                 if isinstance(plain, OtherForm) and not self.plan.forms.issuperset(plain.forms):
                     joins &= not isinstance(rejection, Unjoinable)
                     self.plan = replace(self.plan, forms=with_forms(self.plan.forms, plain.forms))
+                    continue
+                if isinstance(plain, LengthChanges) and not plain.slices <= self.plan.retries:
+                    self.plan = replace(self.plan, retries=self.plan.retries | plain.slices)
                     continue
                 if state.kept_loops:
                     self.plan = replace(self.plan, unrolls=True)

@@ -16,12 +16,18 @@ import torch
 
 from ...errors import UnsupportedOpError, program_error_name
 from ..values.argument_sizes import MakeStatic
-from ..values.state import State
+from ..values.plan import form_key
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, TensorValue
 from .views import Views
 
-__all__ = ["note_narrow_slice", "sizes_that_meet", "with_asserted_ones", "with_known_ones"]
+__all__ = ["narrow_slice", "sizes_that_meet", "with_asserted_ones", "with_known_ones"]
+
+_FILLED = "a slice that is not empty"
+_EMPTY = (
+    "unsupported: a slice of one element, `x[k : k + 1]`, that is empty, in a list whose length depends on run-time "
+    "values; index the tensor, `x[k]`, and unsqueeze it"
+)
 
 
 def with_known_ones(views: Views, op: Any, args: list[Any], dims: Collection[int] | None = None) -> list[Any] | None:
@@ -38,24 +44,33 @@ def with_known_ones(views: Views, op: Any, args: list[Any], dims: Collection[int
     return _mapped(op, args, lambda value: _with_ones(views, op, value, dims))
 
 
-def note_narrow_slice(state: State, out: torch.Tensor, dim: int, start: Any, end: Any) -> None:
-    """Note that a slice has at most one element along a dimension, if its bounds say so.
+def narrow_slice(views: Views, out: TensorValue, dim: int, start: Any, end: Any) -> TensorValue:
+    """Note that a slice has at most one element along a dimension, if its bounds say so; assert that it has one, if an
+    earlier import found that the program cannot be compiled otherwise.
 
     Args:
-        state: the interpretation, where it is noted.
+        views: emits the assertion.
         out: the slice, of whatever step.
         dim: the dimension.
         start: where it begins: an int or a SymInt; None for the front.
         end: where it ends; None for the back.
     """
-    size = expr_of(out.shape[dim])
+    state, size = views.state, expr_of(out.fake.shape[dim])
     to_the_back = end is None or (isinstance(end, int) and end == sys.maxsize)
     if size.is_Integer or (to_the_back and not (isinstance(start, int) and start == -1)):
-        return
+        return out
     if start is None or (to_the_back and state.sizes.covers(size)):
-        return  # of `x[-1:]` of a size of an argument a guard says that it is not 0
-    if sympy.expand((0 if to_the_back else expr_of(end)) - expr_of(start)) == 1:
-        state.symbols.at_most_one.add(size)
+        return out  # of `x[-1:]` of a size of an argument a guard says that it is not 0
+    if sympy.expand((0 if to_the_back else expr_of(end)) - expr_of(start)) != 1:
+        return out
+    state.symbols.at_most_one.add(size)
+    key = (_FILLED, form_key(state.place()))
+    state.symbols.slices.setdefault(size, set()).add(key)
+    if key not in state.plan.retries:
+        return out
+    text = f"{program_error_name(UnsupportedOpError)}: {_EMPTY}"
+    state.check(sympy.Eq(size, 1), text)
+    return _as_one(views, out, dim)
 
 
 def with_asserted_ones(views: Views, op: Any, args: list[Any], requirements: Iterable[Any]) -> list[Any] | None:

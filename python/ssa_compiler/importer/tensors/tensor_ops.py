@@ -35,7 +35,7 @@ from .complex_scalars import takes_tensors, without_complex
 from .indexing import Indexing
 from .known_empty import computes_nothing, is_empty
 from .metadata_mutation import change_object, extend_storage, needed_length
-from .size_one import note_narrow_slice, sizes_that_meet, with_asserted_ones, with_known_ones
+from .size_one import narrow_slice, sizes_that_meet, with_asserted_ones, with_known_ones
 from .tensor_emitter import Argument, TensorEmitter
 from .views import Views
 from .writes import Writes
@@ -166,9 +166,9 @@ class TensorOps(TensorEmitter):
             self.indexing.check_changed(args[0], [value for argument in args[1:] for value in tensor_values(argument)])
             args = self.indexing.checked(op, args)
             return self.writes.call(op, args, python, trace.out)
-        if op is torch.ops.aten.slice.Tensor:
-            note_narrow_slice(state, trace.out, *python[1:4])
         outcome = self._outcome(op, args, python, trace)
+        if op is torch.ops.aten.slice.Tensor:
+            outcome = narrow_slice(self.views, outcome, *python[1:4])
         return outcome if len(op._schema.returns) != 1 else [outcome]
 
     def _with_static_strides(self, op: Any, args: list[Argument], python: list[Any], trace: Trace) -> list[Any] | None:

@@ -52,7 +52,13 @@ _ROLL = "aliasing::aten.roll(Tensor(a) self, SymInt[1] shifts, int[1] dims=[]) -
 
 
 class LengthChanges(UnsupportedProgramError):
-    """A list or dict has one length on one path and another on the other, and cannot be a buffer."""
+    """A list or dict has one length on one path and another on the other, and cannot be a buffer.
+
+    Attributes:
+        slices: slices of one element, `x[k : k + 1]`, of which it would help to know that they are not empty.
+    """
+
+    slices: frozenset[Any] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -133,7 +139,13 @@ def _element(state: State, value: Value | Element) -> Element:
         if kind in SCALAR_DTYPES:
             return Element(kind, SCALAR_DTYPES[kind], torch.device("cpu"), ())
         raise _rejected(state, "it may hold tensors and numbers only")
-    raise _rejected(state, "the shape of its elements depends on values made in there")
+    rejection = _rejected(state, "the shape of its elements depends on values made in there")
+    if isinstance(value, (DynamicListValue, TensorValue)):
+        tensor = value if isinstance(value, TensorValue) else value.buffer
+        rejection.slices = frozenset().union(
+            *(state.symbols.slices.get(expr_of(size), ()) for size in tensor.fake.shape)
+        )
+    raise rejection
 
 
 def _rejected(state: State, reason: str) -> LengthChanges:

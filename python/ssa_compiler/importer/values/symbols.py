@@ -119,6 +119,7 @@ class Symbols:
         mode: runs ops on FakeTensors.
         layouts: FakeTensors in several layouts (`stride_provenance.other_layouts`), by sizes, dtype and device.
         at_most_one: sizes that are 0 or 1, those of `x[k : k + 1]`.
+        slices: where such slices are, by their size.
     """
 
     def __init__(self, sizes: ArgumentSizes | None = None) -> None:
@@ -128,6 +129,7 @@ class Symbols:
         self._memo: dict[Any, Any] = {}
         self.layouts: dict[Any, list[torch.Tensor]] = {}
         self.at_most_one: set[sympy.Expr] = set()
+        self.slices: dict[sympy.Expr, set[Any]] = {}
         self._answers: dict[Any, tuple[list[Any], Any]] = {}
 
     def integer(self, key: Any, low: int | None = None, high: int | None = None) -> torch.SymInt:

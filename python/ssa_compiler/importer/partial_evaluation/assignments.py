@@ -305,7 +305,7 @@ class Assignments:
             target.variable = name  # type: ignore[attr-defined]
             target.id = self.scope.bind(name, self.scope.program.widened(value), target)
         elif isinstance(target, (ast.Tuple, ast.List)):
-            parts = elements_of(value) or ()
+            parts = elements_of(self.scope.program.widened(value)) or ()
             other = value.element if isinstance(value, ListValue) and value.element is not None else UNKNOWN
             for number, part in enumerate(target.elts):
                 if isinstance(part, ast.Starred):

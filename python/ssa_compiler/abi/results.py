@@ -23,6 +23,7 @@ __all__ = [
     "OutputColumns",
     "OutputConstant",
     "OutputDict",
+    "OutputElements",
     "OutputLeaf",
     "OutputList",
     "OutputObject",
@@ -171,6 +172,19 @@ class OutputParts(OutputColumns):
 
 
 @dataclass(frozen=True)
+class OutputElements:
+    """One of a list of objects, or a list of several of them: the same object for the same index.
+
+    Attributes:
+        objects: the list.
+        indices: an index, or a list of them.
+    """
+
+    objects: OutputColumns
+    indices: OutputSpec
+
+
+@dataclass(frozen=True)
 class OutputPairs:
     """A dict whose keys are dynamic: a list of these, and a list of its elements; `ordered` and `like` as of
     `OutputDict`.
@@ -216,6 +230,7 @@ OutputSpec = (
     | OutputRows
     | OutputPairs
     | OutputColumns
+    | OutputElements
     | OutputDict
 )
 
@@ -298,7 +313,12 @@ class ResultBuilder:
             self._renewed[spec] = result.to(spec.device) if spec.device else result.detach()
         return self._renewed[spec]
 
-    def _container(self, spec: OutputList | OutputRows | OutputPairs | OutputColumns | OutputDict) -> Any:
+    def _container(
+        self, spec: OutputList | OutputRows | OutputPairs | OutputColumns | OutputElements | OutputDict
+    ) -> Any:
+        if isinstance(spec, OutputElements):
+            objects, indices = self.build(spec.objects), self.build(spec.indices)
+            return [objects[index] for index in indices] if isinstance(indices, list) else objects[indices]
         if isinstance(spec, OutputParts):
             rows, *bounds = map(self.build, spec.columns)
             parts = [rows[start : start + count] for start, count in zip(*bounds, strict=True)]
@@ -367,6 +387,8 @@ def returns_arguments(spec: OutputSpec) -> bool:
         return any(map(returns_arguments, spec.columns))
     if isinstance(spec, OutputPairs):
         return spec.like is not None or returns_arguments(spec.elements)
+    if isinstance(spec, OutputElements):
+        return returns_arguments(spec.objects)
     return isinstance(spec, OutputArgument)
 
 
@@ -391,6 +413,8 @@ def output_leaves(spec: OutputSpec) -> Iterator[OutputLeaf]:
             yield from output_leaves(column)
     elif isinstance(spec, OutputPairs):
         yield from (*output_leaves(spec.keys), *output_leaves(spec.elements))
+    elif isinstance(spec, OutputElements):
+        yield from (*output_leaves(spec.objects), *output_leaves(spec.indices))
     elif isinstance(spec, OutputDict):
         for _, element in spec.items:
             yield from output_leaves(element)

@@ -44,14 +44,3 @@ def the_callers(x: Tensor, given: Item):
 def places_and_columns(x: Tensor):
     places = torch.where(x[:, 0] > 3)
     return x[places, :2]  # rejected
-
-
-@rejected(
-    X, 2, says="a result that is an object which was in a list of dynamic length and is changed; return its attributes"
-)
-def changed_items(x: Tensor, n: int):
-    items = []
-    for i in range(int(x[n, 0])):  # rejected
-        items.append(Item(x[i % 4], i))
-        items[0].number += 1
-    return items

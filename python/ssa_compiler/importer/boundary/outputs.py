@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from ...abi.results import (
     OutputColumns,
     OutputConstant,
     OutputDict,
+    OutputElements,
     OutputLeaf,
     OutputList,
     OutputObject,
@@ -27,8 +29,8 @@ from ...abi.results import (
     OutputText,
     OutputTuple,
 )
-from ..containers.arenas import ROW
-from ..containers.classes import python_class
+from ..containers.arenas import ROW, is_row
+from ..containers.classes import Classes, python_class
 from ..containers.containers import Containers
 from ..ir.torchscript_enums import unnumbered
 from ..tensors.tensor_ops import TensorOps
@@ -65,8 +67,8 @@ class Outputs:
         leaves: the tensors among them, and their place, by identity of the value.
     """
 
-    def __init__(self, state: State, tensors: TensorOps, containers: Containers) -> None:
-        self._state, self._tensors, self._containers = state, tensors, containers
+    def __init__(self, state: State, tensors: TensorOps, containers: Containers, classes: Classes) -> None:
+        self._state, self._tensors, self._containers, self._classes = state, tensors, containers, classes
         self.values: list[Any] = []
         self.returned: set[Site] = set()
         self.tensors: list[TensorValue] = []
@@ -75,6 +77,7 @@ class Outputs:
         self._copied: list[Site] = []
         self._listed: set[Site] = set()
         self._specs: dict[Site, OutputSpec] = {}
+        self._arenas: dict[str, OutputColumns] = {}
 
     def output(self, value: Value) -> OutputSpec:
         """Collect the results of `@main` from the user's result."""
@@ -108,7 +111,8 @@ class Outputs:
             items = [("number", number), *((str(n), self.output(each)) for n, each in enumerate(value.choices))]
             return OutputChoice(tuple(items), tuple(self._state.heap.number(each.cell) for each in value.choices))
         if isinstance(value, TupleValue):
-            self._check_row(value.fields)
+            if is_row(value):
+                return OutputElements(self._arena(value.type_name), self.output(value.elements[0]))
             return OutputTuple(tuple(self.output(e) for e in value.elements), value.fields, value.type_name)
         if isinstance(value, OptionalValue):
             return OutputOptional(self.leaf(value.present.ssa, bool), self.output(value.value))
@@ -179,12 +183,13 @@ class Outputs:
                 buffer = self._copy(self._state.heap.contents[rows.cell][0].buffer) if held else rows  # type: ignore[attr-defined]
                 lists = tuple(map(self.output, (buffer, *bounds)))
                 return OutputParts(lists, of_tensors=form.numbers is None)
-            self._check_row(form.fields)
+            if form.fields == ROW:
+                return OutputElements(
+                    self._arena(form.type_name), self.output(self._state.heap.contents[value.cell][0])
+                )
             columns = tuple(map(self.output, self._state.heap.contents[value.cell]))
             if form.objects:
-                attributes = tuple((name, OutputLeaf(place, torch.Tensor)) for place, name in enumerate(form.fields))
-                element = self._object(ObjectRef((), form.type_name), attributes)
-                return OutputColumns(columns, element=element)
+                return self._objects(columns, form.fields, form.type_name)
             return OutputColumns(columns, form.fields, form.type_name)
         if containers.is_growing(value):
             if containers.classes.is_tuple(value):
@@ -193,11 +198,17 @@ class Outputs:
         elements = tuple(self.output(element) for element in containers.elements(value))
         return containers.classes.described(value, elements)
 
-    def _check_row(self, fields: tuple[str, ...]) -> None:
-        if fields == ROW:
-            raise self._state.unsupported(
-                "a result that is an object which was in a list of dynamic length and is changed; return its attributes"
-            )
+    def _objects(self, columns: tuple[OutputSpec, ...], fields: Sequence[str], type_name: str) -> OutputColumns:
+        """A list of objects, of which each column has an attribute."""
+        attributes = tuple((name, OutputLeaf(place, torch.Tensor)) for place, name in enumerate(fields))
+        return OutputColumns(columns, element=self._object(ObjectRef((), type_name), attributes))
+
+    def _arena(self, type_name: str) -> OutputColumns:
+        """All objects of a class of which one may be in several places of the result."""
+        if type_name not in self._arenas:  # an object has none of its own class: TorchScript has no such types
+            columns = self._classes.arenas.columns(type_name)
+            self._arenas[type_name] = self._objects(tuple(map(self.output, columns.values())), [*columns], type_name)
+        return self._arenas[type_name]
 
     def _check_objects(self, cell: Site) -> None:
         """Reject objects that may be one in eager in two places of the result, and copies here."""

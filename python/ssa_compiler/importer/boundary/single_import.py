@@ -51,7 +51,8 @@ class ProgramImport:
         self.modules.methods = {opened.method: opened.python} if opened.python is not None else {}
         self.interpreter = GraphImporter(self.state, self.modules)
         self.callers = CallersObjects(self.state, self.interpreter.tensors, self.interpreter.metadata)
-        self.outputs = Outputs(self.state, self.interpreter.tensors, self.interpreter.containers)
+        interpreter = self.interpreter
+        self.outputs = Outputs(self.state, interpreter.tensors, interpreter.containers, interpreter.classes)
         self.attributes = Attributes(self.state, self.modules, self.model, self.outputs)
         method = scripted._c._get_method(opened.method) if self.is_module else scripted
         self.held: list[ContainerSpec] = []

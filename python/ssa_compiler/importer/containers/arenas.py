@@ -46,6 +46,10 @@ class Arenas:
             for form in sorted(forms, key=lambda each: each.type_name):
                 self._columns[form.type_name] = {name: self._containers.new_list(()) for name in form.fields}
 
+    def columns(self, type_name: str) -> dict[str, ListRef]:
+        """Return the list for each attribute of the objects of a class."""
+        return self._columns[type_name]
+
     def kept(self, value: Value) -> Value:
         """Return what stands for a value that a function returns: a new object becomes a row of its arena."""
         columns = self._columns.get(value.type_name) if isinstance(value, ObjectRef) else None

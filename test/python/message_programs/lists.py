@@ -103,3 +103,12 @@ def changed_since_it_was_read(x: Tensor):
     for i in range(n):  # rejected
         row = rows[i]
     return row[0]
+
+
+@rejected(X, 2, says="a list of dynamic length of which some elements are None, and others no numbers; keep a flag for")
+def tensors_or_none(x: Tensor, n: int):
+    found: list[Tensor | None] = []
+    for _ in range(int(x[n, 0])):
+        found.append(None)
+    found.append(x)  # rejected
+    return len(found)

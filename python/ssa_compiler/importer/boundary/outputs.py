@@ -32,6 +32,7 @@ from ...abi.results import (
 from ..containers.arenas import ROW, is_row
 from ..containers.classes import Classes, python_class
 from ..containers.containers import Containers
+from ..containers.list_forms import OPTIONAL
 from ..ir.torchscript_enums import unnumbered
 from ..tensors.tensor_ops import TensorOps
 from ..values.chosen_strings import ChosenStr, alternatives
@@ -190,6 +191,9 @@ class Outputs:
             columns = tuple(map(self.output, self._state.heap.contents[value.cell]))
             if form.objects:
                 return self._objects(columns, form.fields, form.type_name)
+            if form.fields == OPTIONAL:
+                number = OutputOptional(OutputLeaf(0, bool), OutputLeaf(1, torch.Tensor))
+                return OutputColumns(columns, element=number)
             return OutputColumns(columns, form.fields, form.type_name)
         if containers.is_growing(value):
             if containers.classes.is_tuple(value):

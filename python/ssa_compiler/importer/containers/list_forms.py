@@ -18,19 +18,40 @@ from ..values.lattice import Abstract, Elements, Same, abstract
 from ..values.plan import Form
 from ..values.state import State
 from ..values.symbols import expr_of
-from ..values.values import DictRef, ListRef, ObjectRef, ScalarValue, Site, TensorValue, TupleValue, Value
+from ..values.values import (
+    ConstValue,
+    DictRef,
+    ListRef,
+    ObjectRef,
+    OptionalValue,
+    ScalarValue,
+    Site,
+    TensorValue,
+    TupleValue,
+    Value,
+)
 
 __all__ = [
     "DIFFERENT_LENGTHS",
+    "OF_OPTIONALS",
+    "OPTIONAL",
     "FormsNeeded",
     "ListContainers",
     "as_formed",
     "in_columns",
     "in_one_form",
     "in_parts",
+    "is_nothing",
     "is_own",
+    "number_kind",
     "only_has_form",
+    "optional_kind",
 ]
+
+OPTIONAL = ("is there", "value")
+"""The fields of lists of numbers that may be None: whether there is one, and which it is."""
+
+OF_OPTIONALS = "a list whose length depends on run-time values, of numbers and None; keep a flag for each"
 
 DIFFERENT_LENGTHS = (
     "a list whose length depends on run-time values, of tensors of different lengths; concatenate them in the loop, and "
@@ -88,8 +109,12 @@ def in_columns(state: State, cell: Site, elements: Sequence[Value], heap: Heap) 
     Raises:
         OtherForm: it can.
     """
+    if not is_own(state, cell):
+        return
+    if (kind := optional_kind(elements)) is not None:
+        raise OtherForm(f"unsupported: {OF_OPTIONALS}", state.locations.user(), Form(cell, 2, OPTIONAL, numbers=kind))
     first = next((element for element in elements if isinstance(element, (TupleValue, ObjectRef))), None)
-    if first is None or not is_own(state, cell):
+    if first is None:
         return
     if isinstance(first, ObjectRef):
         contents = heap.get(first.cell)
@@ -105,6 +130,34 @@ def in_columns(state: State, cell: Site, elements: Sequence[Value], heap: Heap) 
         "write the parts into lists of their own"
     )
     raise OtherForm(text, state.locations.user(), form)
+
+
+def optional_kind(elements: Sequence[Value]) -> type | None:
+    """What the numbers are among elements of which some are, or may be, None: NoneType if all are; None if none is, or
+    if there are others.
+
+    Args:
+        elements: the elements, and contents of lists whose length is dynamic.
+    """
+    plain = [each.value if isinstance(each, OptionalValue) else each for each in elements]
+    present = [each for each in plain if not is_nothing(each)]
+    if len(present) == len(elements) and not any(isinstance(each, OptionalValue) for each in elements):
+        return None
+    kinds = {number_kind(each) for each in present}
+    if elements and not present:
+        return type(None)
+    return next(iter(kinds)) if len(kinds) == 1 else None
+
+
+def number_kind(value: Value) -> type | None:
+    """What a number is, bool, int or float; None for anything else."""
+    kind = value.kind if isinstance(value, ScalarValue) else type(getattr(value, "value", None))
+    return kind if kind in (bool, int, float) else None
+
+
+def is_nothing(value: Value) -> bool:
+    """Whether a value is None."""
+    return isinstance(value, ConstValue) and value.value is None
 
 
 def in_one_form(state: State, a: Abstract, b: Abstract, heap_a: Heap, heap_b: Heap) -> None:

@@ -7,12 +7,14 @@ with that list in columns (`Form`). A column is a list as any, of a length that 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
+from ..values.diagnostics import OtherForm
 from ..values.plan import Form
 from ..values.state import State
-from ..values.values import ConstValue, ListRef, Site, TupleValue, Value
-from .list_forms import ListContainers, as_formed
+from ..values.values import NONE, ConstValue, ListRef, OptionalValue, ScalarValue, Site, TupleValue, Value
+from .list_forms import OF_OPTIONALS, OPTIONAL, ListContainers, as_formed, is_nothing, number_kind
 from .listed_objects import ListedObjects
 
 __all__ = ["TupleLists"]
@@ -37,11 +39,33 @@ class TupleLists:
         """
         if form.objects:
             return self.objects.split(cell, form, elements)
+        if form.fields == OPTIONAL:
+            return [*map(list, zip(*(self._parts(form, element) for element in elements)))] or [[], []]
         if not all(isinstance(element, TupleValue) for element in elements):
             raise self.state.unsupported(
                 "a list of dynamic length with tuples that may be None; keep a flag in the tuple"
             )
         return [[element.elements[place] for element in elements] for place in range(form.columns)]  # type: ignore[attr-defined]
+
+    def _parts(self, form: Form, element: Value) -> tuple[Value, Value]:
+        """Whether there is a number, and which it is; any if there is none.
+
+        Raises:
+            UnsupportedProgramError: it is none of the list's.
+        """
+        assert form.numbers is not None
+        is_known = form.numbers is not type(None)
+        if is_nothing(element):
+            return ConstValue(False), ConstValue(form.numbers(0) if is_known else 0)
+        number = element.value if isinstance(element, OptionalValue) else element
+        kind = number_kind(number)
+        if not is_known and kind is not None:
+            raise OtherForm(f"unsupported: {OF_OPTIONALS}", self.state.locations.user(), replace(form, numbers=kind))
+        if kind is not form.numbers:
+            raise self.state.unsupported(
+                "a list of dynamic length of which some elements are None, and others no numbers; keep a flag for each"
+            )
+        return element.present if isinstance(element, OptionalValue) else ConstValue(True), number
 
     def stored(self, target: Any, elements: Sequence[Value], op: str) -> None:
         """Give a list other elements."""
@@ -99,6 +123,12 @@ class TupleLists:
     def _element(self, target: Any, form: Form, parts: Sequence[Value], index: Value) -> Value:
         if form.objects:
             return self.objects.element(target, form, parts, index)
+        if form.fields == OPTIONAL:
+            present, number = parts
+            if isinstance(present, ConstValue):
+                return number if present.value else NONE
+            assert isinstance(present, ScalarValue)
+            return OptionalValue(present, number)
         return TupleValue(tuple(parts), form.fields, form.type_name)
 
     def _made(self, target: Any, columns: Sequence[Value]) -> ListRef:

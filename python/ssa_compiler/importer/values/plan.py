@@ -115,7 +115,8 @@ def with_forms(forms: frozenset[Form], others: Iterable[Form]) -> frozenset[Form
     for form in others:
         if form.cell[0] == ARENA:  # an object of the class is an int in any list
             forms = frozenset(each for each in forms if not (each.objects and each.type_name == form.type_name))
-        forms = (forms - {replace(form, written=False)}) | {form}
+        vague = (replace(form, written=False), replace(form, numbers=type(None)))
+        forms = (forms - set(vague)) | {form}
     return forms
 
 

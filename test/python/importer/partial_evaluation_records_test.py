@@ -269,3 +269,35 @@ def gathered(x, n):
 def test_the_keys_of_a_record_come_from_another_dict():
     """`made` is a record, as `count` is an int: its keys are known if those of `found` are."""
     check(gathered, (X, 2), (X, 0), (X, 1), compiled=False)
+
+
+def stepped(x, state):
+    if x.sum() > 3:
+        return None, {**state, "cache": x}
+    h = x if state["h"] is None else state["h"] * 0.5 + x
+    return h * 2, {"cache": x * 3, "h": h}
+
+
+def states(x, n):
+    state = {"cache": torch.zeros(2), "h": None}
+    found = []
+    for k in range(n):
+        out, state = stepped(x[k, :2], state)
+        if out is None:
+            continue
+        found.append(out + state["cache"])
+    return torch.stack(found) if found else x[:0], state["cache"]
+
+
+def counts(x, n):
+    state = {"n": 0, "x": x, "best": None}
+    for k in range(n):
+        state = {**state, "n": state["n"] + 1, "best": k}
+    return state["n"], state["x"], state["best"]
+
+
+@pytest.mark.parametrize("program", [states, counts])
+def test_records_that_come_to_one_variable_are_of_one_class(program):
+    """An element that is None in one of them is Optional in all."""
+    x = torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, 2.0], [0.0, 1.0]])
+    check(program, *[(x, n) for n in (3, 0, 1, 2, 4)], compiled=False)

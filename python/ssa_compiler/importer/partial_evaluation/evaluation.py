@@ -11,6 +11,7 @@ import torch
 from .dataclass_constructors import passed_dataclasses
 from .definitions import Specialised
 from .extra_arguments import ExtraArguments
+from .learned_types import forget_unknown
 from .program import Program
 from .rejections import NeedsKnownError, NotCompiledError, RejectionError
 from .sequences import has_texts
@@ -75,6 +76,30 @@ def next_way(program: Program, arguments: Mapping[str, Any], way: int) -> int | 
     return None
 
 
+class _FixedPoint:
+    """Tells whether another evaluation of a program would find what is known already.
+
+    Args:
+        elements: what is known, `Program.elements`.
+    """
+
+    def __init__(self, elements: dict[Any, Value]) -> None:
+        self._elements, self._forgot = elements, False
+
+    def is_reached(self, before: Mapping[Any, Value]) -> bool:
+        """Whether an evaluation found nothing new; what it left unknown is found out anew once.
+
+        Args:
+            before: what was known before it.
+        """
+        if before != self._elements:
+            return False
+        if self._forgot:
+            return True
+        self._forgot = True
+        return not forget_unknown(self._elements)
+
+
 def evaluated(
     function: Any, owner: torch.nn.Module | None, name: str, extra: ExtraArguments, first: int = 0
 ) -> tuple[Program, Specialised, frozenset[str], int]:
@@ -101,6 +126,7 @@ def evaluated(
         if number < first or is_other:
             continue
         elements: dict[Any, Value] = {}
+        fixed_point = _FixedPoint(elements)
         try:
             for passes in range(_PASSES):
                 before = dict(elements)
@@ -110,10 +136,10 @@ def evaluated(
                     values = {key: program.argument(key, value, way.kinds) for key, value in arguments.items()}
                     made = program.functions.root(function, owner, name, values, extra=extra, dispatches=way.dispatches)
                 except (NeedsKnownError, NotCompiledError):
-                    if before == elements:
+                    if fixed_point.is_reached(before):
                         raise
                     continue  # what was learned may help
-                if passes and before == elements:
+                if passes and fixed_point.is_reached(before):
                     break
             else:
                 raise NotCompiledError("what is known of the program does not settle")

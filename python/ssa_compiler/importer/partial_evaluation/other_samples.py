@@ -11,6 +11,9 @@ from .values import Known, Scalar, TensorValue, TupleValue, Value
 
 __all__ = ["other_samples"]
 
+_LARGE = 64
+"""A size that few kernels and windows exceed."""
+
 
 def other_samples(
     function: Callable[..., Any], args: Sequence[Value], kwargs: Mapping[str, Value]
@@ -22,11 +25,10 @@ def other_samples(
         args: its positional arguments.
         kwargs: its keyword arguments.
     """
-    if kwargs:
-        return []
-    if function is operator.getitem and isinstance(args[0], TensorValue):
-        return _of_first_places(args[0], args[1:])
-    return _of_other_numbers(args)
+    if args and isinstance(args[0], TensorValue):
+        of_places = function is operator.getitem
+        return _of_first_places(args[0], args[1:]) if of_places else _of_larger_sizes(args[0], args[1:])
+    return [] if kwargs else _of_other_numbers(args)
 
 
 def _of_other_numbers(args: Sequence[Value]) -> list[Sequence[Value]]:
@@ -38,6 +40,15 @@ def _of_other_numbers(args: Sequence[Value]) -> list[Sequence[Value]]:
     if not all(kind in (bool, int, float, complex) for kind in kinds):
         return []
     return [[Scalar(kind) for kind in kinds if kind is not None]]
+
+
+def _of_larger_sizes(source: TensorValue, others: Sequence[Value]) -> list[Sequence[Value]]:
+    """A tensor that is larger along its last dimensions: the example may be smaller than a convolution's kernel."""
+    if source.sample is None:
+        return []
+    shape = list(source.sample.shape)
+    shapes = [[*shape[:-count], *(max(size, _LARGE) for size in shape[-count:])] for count in range(1, len(shape))]
+    return [[dataclasses.replace(source, sample=source.sample.new_empty(each)), *others] for each in shapes]
 
 
 def _of_first_places(source: TensorValue, index: Sequence[Value]) -> list[Sequence[Value]]:

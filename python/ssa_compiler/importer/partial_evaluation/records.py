@@ -19,7 +19,7 @@ from .interfaces import Arguments, CallEvaluator, Evaluated, ExpressionEvaluator
 from .rejections import NotCompiledError, OrderError
 from .scope import Scope
 from .values import UNKNOWN, DictValue, Known, ObjectValue, TupleValue, Value, annotation
-from .wanted_records import WANTED, reject_key, want
+from .wanted_records import WANTED, met, reject_key, want
 
 __all__ = [
     "as_keys",
@@ -83,7 +83,7 @@ def record_of(
     """
     kinds = tuple(annotation(program.widened(value)) or type(value).__name__ for value in parts.values())
     kinds = kinds if parts else (str(place),)
-    made = program.classes.value(record_class(tuple(parts), kinds, ordered))
+    made = program.classes.value(met(program, record_class(tuple(parts), kinds, ordered)))
     for name, value in parts.items():
         program.classes.learn(made.kind, attribute_name(name), value)
     return made

@@ -40,6 +40,7 @@ from .values import (
     is_none,
     joined,
 )
+from .wanted_records import meet
 
 __all__ = ["MIXED", "UNSEEN", "Scope", "literal", "placed", "type_expression"]
 
@@ -349,6 +350,7 @@ class Scope:
     ) -> Result:
         value: Value | None = None
         for result in found:
+            meet(self.program, found[0].value, result.value)
             value = result.value if value is None else joined(value, result.value, self.program.samples.of)
         for result in found:
             settle(self.program, result.value, value)

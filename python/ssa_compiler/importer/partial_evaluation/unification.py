@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .values import DictValue, Known, ListValue, OptionalValue, TupleValue, Value, annotation, joined
+from .wanted_records import meet
 
 __all__ = ["settle", "unified"]
 
@@ -23,6 +24,7 @@ def unified(program: Any, a: Value | None, b: Value | None) -> Value:
         b: the other.
     """
     found = joined(a, b, program.samples.of)
+    meet(program, a, b)
     for part in (a, b):
         settle(program, part, found)
     return found

@@ -5,13 +5,29 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, NoReturn
 
+from ...abi.records import attribute_name, choice_numbers, is_ordered, record_keys, sequence_kind
 from .interfaces import Evaluated
+from .learned_types import forget_types
 from .rejections import NotCompiledError, RejectionError
-from .values import NEVER, UNKNOWN, DictValue, Scalar, Value
+from .values import (
+    NEVER,
+    UNKNOWN,
+    DictValue,
+    Known,
+    ObjectValue,
+    OptionalValue,
+    Scalar,
+    TensorValue,
+    TupleValue,
+    Value,
+    annotation,
+    joined,
+)
 
-__all__ = ["WANTED", "read_key", "reject_key", "want", "want_at"]
+__all__ = ["WANTED", "meet", "met", "read_key", "reject_key", "want", "want_at"]
 
 WANTED = "record"
+_MET = "record of another class"
 
 
 def want(program: Evaluated, value: DictValue) -> None:
@@ -23,6 +39,59 @@ def want(program: Evaluated, value: DictValue) -> None:
 def want_at(program: Evaluated, place: Any) -> None:
     """Let the dict that is made at a place be a record."""
     program.elements[WANTED, place] = UNKNOWN
+
+
+def meet(program: Any, a: Value | None, b: Value | None) -> None:
+    """Let dicts that come to the same place be of one class, if one of them is a record.
+
+    Args:
+        program: the program.
+        a: what comes there.
+        b: what else does.
+    """
+    if isinstance(a, OptionalValue) or isinstance(b, OptionalValue):
+        inner = [each.element if isinstance(each, OptionalValue) else each for each in (a, b)]
+        return meet(program, *inner)
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue):
+        for pair in zip(a.elements, b.elements):
+            meet(program, *pair)
+    for one, other in ((a, b), (b, a)):
+        if _keys(one) is not None and isinstance(other, DictValue):
+            want(program, other)
+    if isinstance(a, ObjectValue) and isinstance(b, ObjectValue) and a.kind is not b.kind:
+        if _keys(a) is not None and _keys(a) == _keys(b) and _are_alike(program.classes, a.kind, b.kind):
+            kinds = met(program, a.kind), met(program, b.kind)
+            if kinds[0] is not kinds[1]:
+                program.elements[_MET, kinds[1]] = Known(kinds[0])
+                forget_types(program.elements)
+
+
+def _keys(value: Value | None) -> tuple[str, ...] | None:
+    """The keys of a record; None of anything else."""
+    is_one = isinstance(value, ObjectValue) and sequence_kind(value.kind) is None and choice_numbers(value.kind) is None
+    return record_keys(value.kind) if is_one else None  # type: ignore[union-attr]
+
+
+def _are_alike(classes: Any, a: type, b: type) -> bool:
+    """Whether each element of two records has one type, but for some that are None in one of them."""
+    if is_ordered(a) is not is_ordered(b):
+        return False
+    names = [attribute_name(key) for key in record_keys(a) or ()]
+    return all(_is_alike(classes.attribute(a, name), classes.attribute(b, name)) for name in names)
+
+
+def _is_alike(a: Value | None, b: Value | None) -> bool:
+    if isinstance(a, TensorValue) and isinstance(b, TensorValue):
+        return a.rank == b.rank
+    both = joined(a, b, lambda tensor: None)
+    return annotation(both) is not None and (isinstance(both, OptionalValue) or annotation(a) == annotation(b))
+
+
+def met(program: Evaluated, kind: type) -> type:
+    """Return the class of records that those of a class are of, as they come to the same place."""
+    while isinstance(found := program.elements.get((_MET, kind)), Known):
+        kind = found.object
+    return kind
 
 
 def read_key(value: DictValue) -> Value:

@@ -32,10 +32,14 @@ def later_keys(scope: Scope, owner: Result) -> list[str]:
 
 
 def is_added(expressions: ExpressionEvaluator, target: ast.expr) -> bool:
-    """Whether a target is an attribute that the program adds to an object which it does not make."""
+    """Whether a target is an attribute that the program adds to an object which it does not make, or that one which it
+    makes may not have: to TorchScript it may be None.
+    """
     if not isinstance(target, ast.Attribute) or not isinstance(target.value, (ast.Name, ast.Attribute)):
         return False
     owner = expressions.evaluate(copy.deepcopy(target.value)).value
+    if isinstance(owner, ObjectValue) and record_keys(owner.kind) is None:
+        return expressions.scope.program.classes.may_be_unset(owner.kind, target.attr)
     return isinstance(owner, Known) and expressions.scope.program.states.may_be_added(owner, target.attr)
 
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.export import Dim
 
+import ssa_compiler
 from ssa_compiler import errors
 from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check, check_auto_sizes
@@ -201,3 +202,31 @@ def test_what_is_stored_into_a_part_has_its_sizes() -> None:
     wrong = ((X, row[:1], rows, 0), (X, row, rows, 3), (X, row, rows, -1), (X, row, rows[:, :1], 0))
     found = check(scattered, (X, row, rows, 0), (X, row, rows, -3), *wrong, options={"dynamic_shapes": sizes})
     assert [type(error) for error in found.errors] == [type(None)] * 2 + [RuntimeError] * 4
+
+
+def order_of_the_rest(x: torch.Tensor, n: int) -> torch.Tensor:
+    which: torch.Tensor | None = None
+    for k in range(n):
+        which = x[k:].argsort()
+        if x[k] > 2:
+            break
+    return x[which]
+
+
+def cleared(x: torch.Tensor, n: int) -> torch.Tensor:
+    which: torch.Tensor | None = None
+    for k in range(n):
+        which = x > k
+    y = x.clone()
+    y[which] = 0
+    return y
+
+
+@pytest.mark.parametrize("program", [order_of_the_rest, cleared])
+def test_an_index_that_may_be_none(program: Callable[..., torch.Tensor]) -> None:
+    """`x[None]` has one more dimension, so that it cannot be the other result."""
+    x = torch.tensor([1.0, 0.0, 3.0, 2.0])
+    check(program, *[(x, n) for n in (3, 1, 2)], compiled=False)
+    compiled = ssa_compiler.compile(program, (x, 3), fullgraph=True)
+    with pytest.raises(ssa_compiler.UnsupportedOpError, match="an index that is None in some runs"):
+        compiled(x, 0)

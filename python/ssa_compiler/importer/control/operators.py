@@ -30,7 +30,7 @@ from ..ops.effectful_ops import run_later
 from ..ops.float_sums import sum_of_floats
 from ..ops.implicit_conversions import IMPLICIT, Implicit, converts_item
 from ..ops.library_ops import OpPrograms
-from ..ops.masks import as_fill, as_stored, masks_as_positions, plain_masks
+from ..ops.masks import as_fill, as_stored, masks_as_positions, plain_masks, present_indices
 from ..ops.method_names import check_exists
 from ..ops.nested_tensors import NestedTensors
 from ..ops.number_stores import as_eager_stores, stored_number
@@ -232,6 +232,7 @@ class Operators(Blocks):
             users = [use.user.kind() for use in list(node.inputs())[1].uses()]
             self.tensors.indexing.put_back = "aten::index_put_" in users
         if kind in ("aten::index", "aten::index_put", "aten::index_put_") and at_tensors:
+            arguments = present_indices(self.containers, arguments)
             arguments = plain_masks(self.tensors, self.containers, arguments)
             arguments = masks_as_positions(self.tensors, self.containers, arguments)
         assigned = kind in _ITEM_WRITES and at_tensors and is_item_assignment(highlighted(node))

@@ -17,16 +17,36 @@ from typing import Any
 import sympy
 import torch
 
+from ...errors import UnsupportedOpError, program_error_name
 from ..containers.containers import Containers
 from ..tensors.indexing import stored_value
 from ..tensors.tensor_ops import TensorOps
 from ..values.diagnostics import ProgramRaises
 from ..values.symbols import expr_of
-from ..values.values import ConstValue, TensorValue, Value
+from ..values.values import ConstValue, OptionalValue, TensorValue, Value
 
-__all__ = ["as_fill", "as_stored", "masks_as_positions", "over_all", "plain_masks"]
+__all__ = ["as_fill", "as_stored", "masks_as_positions", "over_all", "plain_masks", "present_indices"]
 
+_NONE = "unsupported: an index that is None in some runs; write x[None] in a branch of its own"
 _FILLS = "RuntimeError: masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
+
+
+def present_indices(containers: Containers, arguments: Sequence[Value]) -> list[Value]:
+    """Return the arguments of `index` or `index_put` with indices that are not None: a call for which one is raises.
+
+    In eager `x[None]` has one more dimension; TorchScript takes a None that is a variable for a full slice.
+
+    Args:
+        containers: opens and makes lists.
+        arguments: the tensor, the list of indices, and what else there is.
+    """
+    base, indices, *rest = arguments
+    elements = containers.elements(indices)
+    optional = [index for index in elements if isinstance(index, OptionalValue)]
+    for index in optional:
+        containers.values.require(index.present, f"{program_error_name(UnsupportedOpError)}: {_NONE}")
+    found = [index.value if isinstance(index, OptionalValue) else index for index in elements]
+    return [base, containers.new_list(found), *rest] if optional else list(arguments)
 
 
 def plain_masks(tensors: TensorOps, containers: Containers, arguments: Sequence[Value]) -> list[Value]:

@@ -82,7 +82,7 @@ def one_column_each(x: Tensor, n: int) -> Tensor:
 
 
 def test_slices_of_one_element_in_a_list_of_dynamic_length() -> None:
-    """They have to be of one size, so that an empty one is refused."""
+    """They have to be of one size, so that an empty one is rejected."""
     x = torch.arange(8.0).reshape(2, 4)
     check(one_column_each, *[(x, n) for n in (3, 0, 1, 2, 4)])
     compiled = ssa_compiler.compile(one_column_each, (x, 3), fullgraph=True)

@@ -149,3 +149,38 @@ def test_what_is_not_kept_is_rejected():
 
     with pytest.raises(errors.SsaCompilerError, match="its elements differ"):
         ssa_compiler.compile(dynamic, (X,), fullgraph=True)
+
+
+def records(x, n: int):
+    """Dicts of elements of several types, of which one is chosen by a loop, and is changed in a list."""
+    found = []
+    best = {"score": 0.0, "place": -1}
+    for i in range(n):
+        if x[i, 0] > best["score"]:
+            best = {"score": float(x[i, 0]), "place": i}
+            found.append(best)
+        best["place"] += 10
+    for each in found:
+        each["score"] = each["score"] * 2
+    return found, best
+
+
+def test_dicts_of_several_types():
+    check(records, *CASES, compiled=False)
+    found, best = ssa_compiler.compile(records, (X, 4), fullgraph=True)(X, 4)
+    assert best is found[-1]
+
+
+def chosen(x, n: int):
+    """It is in no list: a loop has replaced it."""
+    best = Plain(-1, x[0] * 0)
+    for i in range(n):
+        if x[i, 0] > 0:
+            best = Plain(i, x[i] * 1)
+        best.hits += 1
+        best.mean = best.mean + 1
+    return best.number, best.hits, best.mean
+
+
+def test_an_object_that_a_loop_replaces():
+    check(chosen, *CASES, compiled=False)

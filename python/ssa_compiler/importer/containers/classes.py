@@ -228,6 +228,11 @@ def python_class(type_name: str) -> type | None:
     return found if isinstance(found, type) else None
 
 
+def is_made_by_init(value: ObjectRef) -> bool:
+    """Whether an object is complete when its `__init__` returns; others are when a function that has it returns it."""
+    return not value.is_of_partial_evaluation or record_keys(python_class(value.type_name)) is not None
+
+
 def attribute_types(kind: Any, example: Any) -> dict[str, Any] | None:
     """Return the TorchScript types of an object's attributes, by name.
 

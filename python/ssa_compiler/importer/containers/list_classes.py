@@ -138,7 +138,8 @@ class ListClasses:
         heap = self._state.heap
         if value.cell in heap.frozen:
             form = REFERENCES
-            if isinstance(value, ObjectRef) and heap.shared.get(value.cell):  # it is in a list of dynamic length
+            in_list = bool(heap.shared.get(value.cell))  # of dynamic length
+            if isinstance(value, ObjectRef) and (in_list or REFERENCES in self._state.plan.forms):
                 form = Form((ARENA, value.type_name), 0, tuple(map(str, heap.keys[value.cell])), value.type_name)
             raise OtherForm(
                 f"unsupported: {op} on {in_words(value)} that an if or loop with run-time values chose or replaced; "

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from ..containers.arenas import is_row
-from ..containers.classes import named_tuple_type, tuple_class, with_class
+from ..containers.classes import is_made_by_init, named_tuple_type, tuple_class, with_class
 from ..containers.listed_objects import is_permutation
 from ..containers.tolist import to_list
 from ..ir.locations import highlighted
@@ -311,7 +311,7 @@ class GraphImporter(Operators):
         if isinstance(owner, ObjectRef) or is_row(owner):
             first = next(iter(node.inputs()))
             made = self._call(*self.classes.method(owner, first.type(), node.s("name")), [owner, *arguments])
-            if node.s("name") == "__init__" and isinstance(owner, ObjectRef) and not owner.is_of_partial_evaluation:
+            if node.s("name") == "__init__" and isinstance(owner, ObjectRef) and is_made_by_init(owner):
                 self._environments[-1][first.debugName()] = self.classes.arenas.kept(owner)
             return [made]
         if not isinstance(owner, ModuleValue):

@@ -137,6 +137,7 @@ class Containers:
         return self.state.heap.has_dynamic_keys(value.cell if view is None else view.cell)
 
     def is_growing(self, value: Value) -> bool:
+        """Whether a value is a list whose length is dynamic."""
         return isinstance(value, ListRef) and is_growing(self.state.heap.contents[value.cell])
 
     def store(self, value: Any, elements: Sequence[Value], op: str) -> None:

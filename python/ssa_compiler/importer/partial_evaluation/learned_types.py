@@ -20,7 +20,7 @@ def forget_types(elements: dict[Any, Value]) -> None:
     Args:
         elements: what was found, `Program.elements`.
     """
-    for key in [key for key in elements if _is_type(key) or key[0] in _CHOICES]:
+    for key in [key for key in elements if _is_type(key) or (isinstance(key, tuple) and key[0] in _CHOICES)]:
         del elements[key]
 
 

@@ -11,7 +11,7 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ...abi.records import attribute_name, can_be_record, record_class, record_keys, sequence_kind
+from ...abi.records import attribute_name, can_be_record, record_class
 from . import later_keys, objects
 from .definitions import expression_of
 from .effects import has_effects
@@ -19,7 +19,7 @@ from .interfaces import Arguments, CallEvaluator, Evaluated, ExpressionEvaluator
 from .rejections import NotCompiledError, OrderError
 from .scope import Scope
 from .values import UNKNOWN, DictValue, Known, ObjectValue, TupleValue, Value, annotation
-from .wanted_records import WANTED, met, reject_key, want
+from .wanted_records import WANTED, keys_of, met, reject_key, want
 
 __all__ = [
     "as_keys",
@@ -39,12 +39,6 @@ __all__ = [
 ]
 
 _VIEWS = ("keys", "values", "items")
-
-
-def keys_of(value: Value) -> tuple[str, ...] | None:
-    """Return the keys that a record has when it is made, None if a value is none."""
-    is_one = isinstance(value, ObjectValue) and sequence_kind(value.kind) is None
-    return record_keys(value.kind) if is_one else None  # type: ignore[attr-defined]
 
 
 def is_record(value: Value) -> bool:

@@ -24,10 +24,16 @@ from .values import (
     joined,
 )
 
-__all__ = ["WANTED", "meet", "met", "read_key", "reject_key", "want", "want_at"]
+__all__ = ["WANTED", "keys_of", "meet", "met", "read_key", "reject_key", "want", "want_at"]
 
 WANTED = "record"
 _MET = "record of another class"
+
+
+def keys_of(value: Value) -> tuple[str, ...] | None:
+    """Return the keys that a record has when it is made, None if a value is none."""
+    is_one = isinstance(value, ObjectValue) and sequence_kind(value.kind) is None
+    return record_keys(value.kind) if is_one else None  # type: ignore[attr-defined]
 
 
 def want(program: Evaluated, value: DictValue) -> None:
@@ -67,9 +73,9 @@ def meet(program: Any, a: Value | None, b: Value | None) -> None:
 
 
 def _keys(value: Value | None) -> tuple[str, ...] | None:
-    """The keys of a record; None of anything else."""
-    is_one = isinstance(value, ObjectValue) and sequence_kind(value.kind) is None and choice_numbers(value.kind) is None
-    return record_keys(value.kind) if is_one else None  # type: ignore[union-attr]
+    """The keys of a record that the program has; None of anything else, and of what stands for one of several types."""
+    is_choice = isinstance(value, ObjectValue) and choice_numbers(value.kind) is not None
+    return None if value is None or is_choice else keys_of(value)
 
 
 def _are_alike(classes: Any, a: type, b: type) -> bool:

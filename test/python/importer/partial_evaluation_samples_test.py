@@ -59,18 +59,21 @@ def test_numbers_that_are_equal_may_have_other_types(operands: list[Value]) -> N
 
 
 def test_examples_that_are_smaller_than_a_sample() -> None:
-    """Where a function raises for the sizes of the example, its result has the dtype and rank it has for others."""
+    """Where a function raises for the sizes of the example, its result has a sample all the same."""
     samples = Samples()
     index = TupleValue((Known(slice(None)), Scalar(int)))
     for steps in (0, 1, 5):
         part = samples.result(operator.getitem, [_tensor(samples, 2, steps, 3), index], {}, "select")
         assert isinstance(part, TensorValue)
         assert (part.dtype, part.rank) == (torch.float32, 2)
+        assert part.sample is not None
+        assert part.sample.shape == (2, 3)
     for length in (3, 9):  # the kernel has 4
         x, weight = _tensor(samples, 1, 8, length), _tensor(samples, 16, 8, 4)
         found = samples.result(torch.conv1d, [x, weight], {}, "conv1d")
         assert isinstance(found, TensorValue)
         assert (found.dtype, found.rank) == (torch.float32, 3)
+        assert found.sample is not None
 
 
 def test_what_captures_objects_that_may_change_is_tried_again() -> None:

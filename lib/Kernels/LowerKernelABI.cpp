@@ -121,6 +121,23 @@ static void removeUnreachableBlocks(func::FuncOp function) {
   (void)eraseUnreachableBlocks(rewriter, function->getRegions());
 }
 
+static int64_t getPosition(func::CallOp note) {
+  IntegerAttr position;
+  bool isConstant = matchPattern(note.getOperand(0), m_Constant(&position));
+  assert(isConstant && "the position of a number that is noted");
+  (void)isConstant;
+  return position.getInt();
+}
+
+int64_t ssa_compiler::countNotes(func::FuncOp function) {
+  int64_t count = 0;
+  function.walk([&](func::CallOp call) {
+    if (isNote(call))
+      count = std::max(count, getPosition(call) + 1);
+  });
+  return count;
+}
+
 namespace {
 /// Lowers one function.
 class Lowering {
@@ -146,7 +163,10 @@ public:
                                  function.getLoc());
     if (function->hasAttr(kThreads))
       findFirstThread();
+    notes = countNotes(function);
+    function->setAttr(kNotes, builder.getI64IntegerAttr(notes));
     finishScalars();
+    storeNotes();
     stopAtAssertions();
     if (function->hasAttr(kThreads)) {
       nameRegisters();
@@ -247,6 +267,25 @@ private:
     }
   }
 
+  /// Stores the numbers of messages in the last words of the status.
+  void storeNotes() {
+    SmallVector<func::CallOp> calls;
+    function.walk([&](func::CallOp op) {
+      if (isNote(op))
+        calls.push_back(op);
+    });
+    for (func::CallOp op : calls) {
+      builder.setInsertionPoint(op);
+      storeStatus(op.getLoc(), countWords() - notes + getPosition(op),
+                  op.getOperand(1));
+      op.erase();
+    }
+  }
+
+  int64_t countWords() {
+    return cast<MemRefType>(status.getType()).getDimSize(0);
+  }
+
   /// Lets assertions that fail branch to one block, which stores their number.
   void stopAtAssertions() {
     SmallVector<cf::AssertOp> assertions;
@@ -296,8 +335,7 @@ private:
     storeStatus(loc, kFailure, failed->getArgument(0));
     Value zero =
         arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), 0);
-    int64_t slots = cast<MemRefType>(status.getType()).getDimSize(0);
-    for (int64_t slot = kFirstScalar; slot < slots; ++slot)
+    for (int64_t slot = kFirstScalar; slot < countWords() - notes; ++slot)
       storeStatus(loc, slot, zero);
     leaveFirst(loc, behind);
     if (getWorkgroups(function) > 1) { // a whole program: nobody looks at more
@@ -405,6 +443,8 @@ private:
   OpBuilder builder;
   BlockArgument status;
   SmallVector<Attribute> messages;
+  /// How many numbers the longest message has.
+  int64_t notes = 0;
   /// On a GPU: whether a thread is the first one, and its number in its group.
   Value isFirst, threadInGroup;
 };
@@ -426,7 +466,12 @@ struct LowerKernelABIPass
     });
     if (known.wasInterrupted())
       return signalPassFailure();
+    func::FuncOp noted;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function.getName() == kNote) {
+        noted = function;
+        continue;
+      }
       auto form = function->getAttrOfType<StringAttr>("kernel.form");
       if (form && form.getValue() == "sizes")
         continue;
@@ -437,6 +482,8 @@ struct LowerKernelABIPass
         return signalPassFailure();
       removeUnreachableBlocks(function);
     }
+    if (noted)
+      noted.erase();
   }
 };
 } // namespace

@@ -337,6 +337,8 @@ struct PlaceScratchPass
       return signalPassFailure();
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions) {
+      if (function.isExternal())
+        continue;
       // Workgroups share nothing but the workspace.
       int64_t near = getWorkgroups(function) > 1 ? 0 : maxStack.getValue();
       ScratchPlan plan(function, ranges, {near, maxReserved, checkWorkspace});

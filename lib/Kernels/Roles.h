@@ -69,10 +69,25 @@ inline int64_t getWorkgroups(mlir::func::FuncOp function) {
   return count ? count.getInt() : 1;
 }
 
+/// The function `(position, bits)` that keeps a number for the message of the
+/// assertion behind its call.
+inline constexpr llvm::StringLiteral kNote = "kernel.note";
+
+/// The attribute of a function that says how many numbers it keeps so.
+inline constexpr llvm::StringLiteral kNotes = "kernel.notes";
+
+inline bool isNote(mlir::func::CallOp call) {
+  return call.getCallee() == kNote;
+}
+
+/// The most numbers that a message of an assertion in a function has.
+int64_t countNotes(mlir::func::FuncOp function);
+
+/// The status buffer: the words above, and the numbers of a message.
 inline mlir::MemRefType getStatusType(mlir::func::FuncOp function,
                                       int64_t scalars) {
   return mlir::MemRefType::get(
-      {kFirstScalar + scalars},
+      {kFirstScalar + scalars + countNotes(function)},
       mlir::IntegerType::get(function.getContext(), 64));
 }
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from .numbered_messages import filled
 
 __all__ = ["FIRST_SCALAR", "INTERRUPT", "INTERRUPTED", "NO_SPACE", "KernelInterface", "PlacedResult"]
 
@@ -38,8 +40,9 @@ class KernelInterface:
     the status buffer.
 
     Attributes:
-        messages: of its assertions, in their order.
+        messages: of its assertions, in their order; some say numbers of the run (`numbered_messages`).
         words: 64-bit words of the status buffer, 0 if it takes none.
+        notes: how many of these, the last ones, are for the numbers of messages.
         workspace: bytes of scratch memory, 0 if it takes none; to begin with, if `grows`.
         grows: whether that depends on the arguments, so that a call may fail with `NO_SPACE`.
         polls: whether it stops when the status buffer tells it to.
@@ -59,6 +62,7 @@ class KernelInterface:
     far: tuple[int, ...] = ()
     near: int = -1
     workgroups: int = 1
+    notes: int = 0
 
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> KernelInterface:
@@ -77,4 +81,15 @@ class KernelInterface:
             tuple(map(int, facts["far"])),
             int(facts["near"]),
             int(facts["workgroups"]),
+            int(facts["notes"]),
         )
+
+    def failure(self, number: int, word: Callable[[int, str], bool | int | float]) -> str:
+        """Return what a kernel has failed with.
+
+        Args:
+            number: the first word of the status buffer.
+            word: returns a word of it as a number of a kind, "int", "float" or "bool".
+        """
+        first = self.words - self.notes
+        return filled(self.messages[number - 1], lambda position, kind: word(first + position, kind))

@@ -98,7 +98,7 @@ class KernelProgram(Program):
             if self._written:
                 self._written_back(leaves, used)
             return results
-        message = interface.messages[failed - 1]
+        message = interface.failure(failed, buffers.scalar)
         if message == NO_SPACE:
             self._free.clear()
             self._workspace *= 2

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -108,7 +109,7 @@ class VerifiedProgram(KernelProgram):
             results = self._results_in(outputs, status, found.get("scratch"), leaves)
         self._written_back(leaves, used)
         if failed:
-            raise program_error(self._messages[failed - 1])
+            raise program_error(self._interface.failure(failed, partial(_number_in, status)))
         return results
 
     def _sizes(self, numbers: list[Any]) -> list[int]:
@@ -125,15 +126,17 @@ class VerifiedProgram(KernelProgram):
         def copy(place: PlacedResult, dtype: torch.dtype) -> torch.Tensor:
             return copy_placed(place, dtype, status.tolist(), scratch)
 
-        def scalar(word: int, kind: str) -> int | float | bool:
-            number = status[word].view(torch.float64).item() if kind == "float" else status[word].item()
-            return bool(number) if kind == "bool" else number
-
         tensors = [
             made if made.dtype is dtype else made.view(dtype)
             for made, (_, dtype) in zip(outputs, self._outputs, strict=True)
         ]
-        return self._arrange(leaves, tensors, copy, scalar)
+        return self._arrange(leaves, tensors, copy, partial(_number_in, status))
+
+
+def _number_in(status: Any, word: int, kind: str) -> int | float | bool:
+    """A word of the status buffer as a number of a kind."""
+    number = status[word].view(torch.float64).item() if kind == "float" else status[word].item()
+    return bool(number) if kind == "bool" else number
 
 
 class _Parameter:

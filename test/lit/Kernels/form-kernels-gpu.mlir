@@ -88,3 +88,19 @@ func.func @in_order(%x: tensor<1000xi64>) -> tensor<1000xi64> {
   }
   return %r : tensor<1000xi64>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @numbers_of_a_message(
+// CHECK-SAME: kernel.reason = "an exception that says numbers of the run"
+func.func private @kernel.note(i64, i64)
+func.func @numbers_of_a_message(%n: i64) -> i64 {
+  %c0 = arith.constant 0 : i64
+  %false = arith.constant false
+  %bad = arith.cmpi slt, %n, %c0 : i64
+  scf.if %bad {
+    func.call @kernel.note(%c0, %n) : (i64, i64) -> ()
+    cf.assert %false, "n"
+  }
+  return %n : i64
+}

@@ -122,3 +122,37 @@ func.func @always(%n: i64 {kernel.role = "input"}, %out: memref<4xf32>) {
 ^end:
   return
 }
+
+// -----
+
+// What the message of an assertion says of the run is kept in the last words of
+// the status, behind the scalar results.
+// CHECK-LABEL: func.func @numbers(
+// CHECK-SAME: %[[BAD:.+]]: i1 {{.*}}, %[[N:.+]]: i64 {{.*}}, %[[STATUS:.+]]: memref<5xi64> {kernel.role = "status"}
+// CHECK-SAME: kernel.notes = 2 : i64
+// CHECK: cf.cond_br %[[BAD]], ^[[RAISE:.+]], ^[[OK:.+]]
+// CHECK: ^[[RAISE]]:
+// CHECK: memref.store %[[N]], %[[STATUS]][%c3]
+// CHECK: memref.store %{{.+}}, %[[STATUS]][%c4]
+// CHECK: ^[[OK]]:
+// CHECK: memref.store %[[N]], %[[STATUS]][%c2]
+// CHECK: return
+// CHECK: memref.store %{{.+}}, %[[STATUS]][%c0]
+// CHECK: memref.store %{{.+}}, %[[STATUS]][%c2]
+// CHECK-NOT: memref.store
+// CHECK: return
+// CHECK-NOT: @kernel.note
+func.func private @kernel.note(i64, i64)
+func.func @numbers(%bad: i1 {kernel.role = "input"}, %n: i64 {kernel.role = "input"}) -> i64 {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %false = arith.constant false
+  cf.cond_br %bad, ^raise, ^ok
+^raise:
+  call @kernel.note(%c0, %n) : (i64, i64) -> ()
+  call @kernel.note(%c1, %c1) : (i64, i64) -> ()
+  cf.assert %false, "n and 1"
+  cf.br ^ok
+^ok:
+  return %n : i64
+}

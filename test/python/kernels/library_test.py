@@ -136,6 +136,22 @@ def test_boxes() -> None:
     assert compiled.explain().kernel, compiled.explain().kernel_reason
 
 
+def cycle(following: Tensor, start: int) -> Tensor:
+    seen = [start]
+    place = int(following[start])
+    while place != start:
+        seen.append(place)
+        place = int(following[place])
+    return torch.tensor(sorted(seen))
+
+
+def test_sorted_lists_of_dynamic_length() -> None:
+    following = torch.tensor([4, 2, 1, 3, 5, 0])
+    explained = check(cycle, *[(following, start) for start in (0, 1, 3)]).compiled.explain()
+    assert not explained.callbacks
+    assert explained.kernels == 1
+
+
 def printed(x: Tensor) -> Tensor:
     print("sorting")
     return torch.argsort(x, stable=True)

@@ -23,6 +23,7 @@ __all__ = [
     "EFFECT",
     "describe_arguments",
     "erase_unused",
+    "is_assertion",
     "is_callback",
     "is_random",
     "overload_of",
@@ -58,6 +59,11 @@ def overload_of(operator: str) -> Any:
     name, _, overload = rest.partition(".")
     packet = getattr(getattr(torch.ops, namespace), name, None)
     return getattr(packet, overload or "default", None)
+
+
+def is_assertion(op: ir.Operation) -> bool:
+    """Whether a call of Python only raises the program's own exception, with numbers of the run in its message."""
+    return "tssa.message" in op.attributes
 
 
 @cache

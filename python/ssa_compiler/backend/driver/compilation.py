@@ -23,7 +23,7 @@ from ...semantics.ignored_functions import shown_name
 from ..buffers.branch_captures import reuse_captures
 from ..buffers.copy_insertion import consume_written_arguments, copy_all_forwarded, copy_forwarded, own_updates
 from ..buffers.read_hoisting import cloned_lines
-from ..callbacks.callbacks import torch_operator
+from ..callbacks.callbacks import is_assertion, torch_operator
 from ..ir.bindings import walk
 from ..kernels.kernels import KERNEL_FLAGS, Kernel, NoKernelError, count_ops, form_kernel
 from ..kernels.library_calls import is_kernel_op
@@ -50,6 +50,7 @@ from ..verify.workgroup_ordinals import restore_ordinals
 from ..workarounds.constants import hide_constants
 from ..workarounds.scalar_floats import keep_floats
 from ..workarounds.stores import clamp_stores
+from ..workarounds.unsupported_ops import must_call_back
 from .commands import (
     FIRST_HALF,
     FROM_COMMANDS,
@@ -93,6 +94,8 @@ class Compilation(ModuleAtWork):
         artifact = self._run_kernel()
         if artifact is not None:
             return artifact
+        for op in [op for op in walk(self._module.operation) if is_assertion(op)]:
+            self._call_back(op, must_call_back(op) or "its message has numbers of the run")
         whole, callbacks, flags = self._module, list(self._callbacks), self._flags
         start = time.perf_counter()
         self._module = ir.Module.parse(whole.operation.get_asm(enable_debug_info=True), self._context)

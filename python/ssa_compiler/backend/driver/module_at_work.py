@@ -13,7 +13,7 @@ from ...abi.callback_sites import CallbackSite
 from ...errors import SsaCompilerError, ToolError
 from ...process.child_processes import Completed, keep_reproducer, memory_limit, parse_diagnostics, tool_error
 from ..buffers.copy_insertion import cut_chains
-from ..callbacks.callbacks import to_callback, torch_operator
+from ..callbacks.callbacks import is_assertion, to_callback, torch_operator
 from ..callbacks.dtype_emulation import carry_as_integers
 from ..callbacks.extern_kernels import find_extern_kernels
 from ..ir.bindings import walk
@@ -94,7 +94,8 @@ class ModuleAtWork:
         rejected = [
             (op, reason)
             for op in walk(self._module.operation)
-            if (reason := must_call_back(op)) is not None and not (kernel_maker is not None and is_kernel_op(op))
+            if (reason := must_call_back(op)) is not None
+            and not (kernel_maker is not None and (is_kernel_op(op) or is_assertion(op)))
         ]
         for op, reason in rejected:
             self._call_back(op, reason)

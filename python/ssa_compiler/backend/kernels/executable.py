@@ -75,7 +75,8 @@ def assemble(
     inputs = [argument for argument in arguments if argument.is_given]
     lines, names = _inline(sizes, inputs)
     placed = lowered.attributes["kernel.placed"] if "kernel.placed" in lowered.attributes else ()
-    callee = Callee(name, tuple(arguments), tuple(lines), tuple(names), tuple(messages), tuple(placed))
+    notes = ir.IntegerAttr(lowered.attributes["kernel.notes"]).value
+    callee = Callee(name, tuple(arguments), tuple(lines), tuple(names), tuple(messages), tuple(placed), notes=notes)
     sizes.erase()
     if whole and threads:
         callee = _with_far(callee)

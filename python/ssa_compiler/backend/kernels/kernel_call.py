@@ -72,6 +72,7 @@ class Callee:
         placed: the positions of results that the kernel leaves in its scratch memory.
         far: the positions, among `given`, of the buffers that are passed as a distance from another one, in bytes.
         near: the position of that one.
+        notes: the last words of its status, for the numbers of messages.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Callee:
     placed: tuple[int, ...]
     far: tuple[int, ...] = ()
     near: int = -1
+    notes: int = 0
 
     def with_role(self, *roles: str) -> list[Argument]:
         """The arguments with one of some roles, role by role."""

@@ -200,5 +200,4 @@ def run_stage(command: list[str], text: str, timeout_s: float) -> str:
 
 
 def _main(module: ir.Module) -> ir.Operation:
-    (function,) = [op.operation for op in module.body if op.operation.name == "func.func"]
-    return function
+    return ir.SymbolTable(module.operation)["main"].operation

@@ -8,7 +8,7 @@ from ..callbacks.callbacks import torch_operator
 from ..ir.bindings import build
 from ..ir.copies import builtin_type
 
-__all__ = ["call_library", "call_op", "is_kernel_op"]
+__all__ = ["call_library", "call_op", "declare", "is_kernel_op"]
 
 _FUNCTIONS = {
     "ssa_compiler::nth": "(tensor<?x?xi64>, tensor<?xi64>) -> tensor<?xi64>",
@@ -53,7 +53,7 @@ def call_library(op: ir.Operation, module: ir.Module) -> None:
         plain = build("tensor.cast", [builtin_type(result.type)], [made], where).results[0]
         result.replace_all_uses_with(build("torch_c.from_builtin_tensor", [result.type], [plain], where).results[0])
     op.erase()
-    _declare(module, name, type_)
+    declare(module, name, type_)
 
 
 def call_op(op: ir.Operation, module: ir.Module) -> None:
@@ -73,10 +73,11 @@ def call_op(op: ir.Operation, module: ir.Module) -> None:
     for made, result in zip(call.results, op.results, strict=True):
         result.replace_all_uses_with(made)
     op.erase()
-    _declare(module, name, type_)
+    declare(module, name, type_)
 
 
-def _declare(module: ir.Module, name: str, type_: ir.FunctionType) -> None:
+def declare(module: ir.Module, name: str, type_: ir.FunctionType) -> None:
+    """Declare a function, unless the module has one of that name."""
     names = [
         ir.StringAttr(op.operation.attributes["sym_name"]).value
         for op in module.body.operations

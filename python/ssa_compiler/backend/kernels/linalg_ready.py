@@ -10,13 +10,14 @@ from collections.abc import Sequence
 
 from iree.compiler import ir
 
-from ..callbacks.callbacks import erase_unused, torch_operator
+from ..callbacks.callbacks import erase_unused, is_assertion, torch_operator
 from ..ir.bindings import build, main_function, walk
 from ..ir.copies import builtin_type, dynamic_sizes
 from ..ir.types import element_of, is_tensor
 from ..toolchain.compile_attempt import user_location
 from ..workarounds.masks import INDEX_PUTS, listed
 from .library_calls import call_library, call_op, is_kernel_op
+from .numbered_assertions import assert_with_numbers
 
 __all__ = ["CONSTANT", "make_lowerable"]
 
@@ -39,6 +40,8 @@ def make_lowerable(module: ir.Module) -> None:
             _reinterpret(op)
         elif is_kernel_op(op):
             call_library(op, module)
+        elif is_assertion(op):
+            assert_with_numbers(op, module)
         elif op.name.startswith("math."):
             call_op(op, module)
         elif torch_operator(op) in INDEX_PUTS:

@@ -233,14 +233,15 @@ def _interface(callee: Callee, new: Mapping[int, ir.RankedTensorType]) -> Kernel
     grows = NO_SPACE in callee.messages
     bytes_ = int(_constant(callee)) if scratch and not grows else _FIRST_WORKSPACE if scratch else 0
     words = ir.MemRefType(status[0].type).shape[0] if status else 0
-    placed = tuple(_placed(callee, new, words))
+    placed = tuple(_placed(callee, new, words - callee.notes))
+    polls = INTERRUPTED in callee.messages
     return KernelInterface(
-        callee.messages, words, bytes_, grows, INTERRUPTED in callee.messages, placed, callee.far, callee.near
+        callee.messages, words, bytes_, grows, polls, placed, callee.far, callee.near, notes=callee.notes
     )
 
 
 def _placed(callee: Callee, new: Mapping[int, ir.RankedTensorType], words: int) -> Iterator[PlacedResult]:
-    """How the caller finds what is in scratch memory. The last words of the status are about it."""
+    """How the caller finds what is in scratch memory. The last ones of the words are about it."""
     shapes = [
         tuple(None if new[number].is_dynamic_dim(dim) else new[number].shape[dim] for dim in range(new[number].rank))
         for number in callee.placed

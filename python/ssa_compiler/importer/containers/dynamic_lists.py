@@ -258,7 +258,7 @@ class DynamicLists:
             raise self.rejected()
         rows = self.rows(value)
         self._without_nan(value, rows, "sort")
-        made, _ = self.tensors.call_arguments(torch.ops.aten.sort.stable, [rows, ConstValue(True), _LAST, reverse])
+        made = self.tensors.call_or_inline(torch.ops.aten.sort.stable, [rows, ConstValue(True), _LAST, reverse])[0]
         return DynamicListValue(made, value.length, value.kind)
 
     def _contents(self, value: Value) -> tuple[Value, ...]:

@@ -39,6 +39,7 @@ from ..tensors.disjointness import provably_disjoint
 from ..tensors.overlap import meets_itself
 from ..tensors.tensor_ops import TensorOps
 from ..values.modules import Modules
+from ..values.runtime_strings import RaiseCall
 from ..values.state import State
 from ..values.values import (
     ConstValue,
@@ -136,7 +137,8 @@ class PythonCalls:
         schema = schema_of(operator, leaves, kinds, written)
         made = Made(schema, call, owner.path if owner is not None else None, self.state.locations.user(), [], leaves)
         self._made[place] = made
-        made.results += self._emit(schema, leaves, written, kinds, fakes, name, place)
+        message = node.message if isinstance(node, RaiseCall) else ""
+        made.results += self._emit(schema, leaves, written, kinds, fakes, name, place, message)
         return self._value(results, made.results[:], made.results)
 
     def register(self, returned: Container[int]) -> None:
@@ -365,6 +367,7 @@ class PythonCalls:
         fakes: list[Any],
         name: str,
         place: Any,
+        message: str,
     ) -> list[Value]:
         state, emitter = self.state, self.state.emitter
         parsed = torch._C.parse_schema(schema)
@@ -385,6 +388,8 @@ class PythonCalls:
             "tssa.schema": ir.StringAttr.get(text),
             "tssa.random": ir.UnitAttr.get(),
         }
+        if message:
+            attributes["tssa.message"] = ir.StringAttr.get(message)
         op = emitter.op("torch.operator", result_types, [leaf.ssa for leaf in leaves], attributes)
         results = list(op.results)
         store = torch.ops.aten.copy_.default

@@ -99,6 +99,10 @@ class TensorOps(TensorEmitter):
         self.writes = Writes(state, self, self.indexing)
         self.programs: Callable[[Any, list[Argument]], list[Value] | None] = lambda op, arguments: None
 
+    def call_or_inline(self, op: Any, args: list[Argument]) -> list[Any]:
+        """Import an op as the program that stands for it, if there is one."""
+        return self.programs(op, args) or self.call_arguments(op, args)
+
     def call_arguments(self, op: Any, args: list[Argument]) -> list[Any]:
         """Import one op whose list arguments are Python lists."""
         if op._schema.name == "aten::squeeze":

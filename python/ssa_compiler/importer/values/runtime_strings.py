@@ -11,10 +11,11 @@ import string
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ...abi.numbered_messages import numbered_message
 from ...abi.results import shown
 from ...errors import SourceLocation, program_error
 from ...semantics.ignored_functions import RAISING
-from .values import ConstValue, RuntimeStr, TupleValue, Value
+from .values import ConstValue, RuntimeStr, ScalarValue, TupleValue, Value
 
 __all__ = ["RaiseCall", "Template", "made_text"]
 
@@ -115,6 +116,15 @@ class Template:
         """Return the string, taking as many of the values as it needs."""
         return _joined([form if isinstance(form, str) else (*form, next(values)) for form in self._forms])
 
+    def message(self, start: str, end: str) -> str:
+        """Return the string between two others as an assertion's message, "" if some values are no numbers."""
+        found = [value.kind for value in self.values if isinstance(value, ScalarValue)]
+        if len(found) != len(self.values) or not {int, float, bool}.issuperset(found):
+            return ""
+        kinds = (kind.__name__ for kind in found)
+        pieces = [form if isinstance(form, str) else (*form, next(kinds)) for form in self._forms]
+        return numbered_message([start, *pieces, end])
+
 
 class RaiseCall:
     """The node of a call of Python that raises an exception whose message has run-time values in it."""
@@ -129,17 +139,21 @@ class RaiseCall:
         """
         self._text = Template(pieces)
         self.values = self._text.values
-        self._kind, self._location = kind, location
+        self._start = f"{kind}: " if kind else ""
+        self._end = f" [{location}]" if location else ""
 
     def pyobj(self) -> Callable[..., None]:
         """Return what is called with the values."""
 
         def raise_error(*values: Any) -> None:
-            text = self._text.fill(iter(values))
-            place = f" [{self._location}]" if self._location else ""
-            raise program_error((f"{self._kind}: {text}" if self._kind else text) + place)
+            raise program_error(self._start + self._text.fill(iter(values)) + self._end)
 
         return raise_error
+
+    @property
+    def message(self) -> str:
+        """What an assertion says in place of the call, "" if it would have to say more than numbers."""
+        return self._text.message(self._start, self._end)
 
     def pyname(self) -> str:
         """Return a name that no function of a user's has."""

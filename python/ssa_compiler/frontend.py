@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import torch
 
     from .abi import ImportedProgram
+    from .abi.object_guards import ObjectFacts
     from .importer.torchscript.models import OpenedModel
 
 __all__ = [
@@ -71,6 +72,11 @@ class KeyedSource(Source, Protocol):
             SsaCompilerError: as `deliver`, which is called next if the program is not in the cache.
         """
 
+    def objects(self) -> ObjectFacts | None:
+        """Return what is taken for granted of other objects than the model, for the key that was asked for last:
+        `ImportedProgram.objects`.
+        """
+
     def owner(self) -> Any:
         """Return what holds the parameters: `ParameterSpec.owner` of the programs that it delivers."""
 
@@ -108,6 +114,12 @@ class _TorchScriptSource:
 
         self._opened = open_for_example(self._model, args, kwargs)
         return import_key(self._opened, args, kwargs, options)
+
+    def objects(self) -> ObjectFacts | None:
+        from .abi.object_guards import ObjectFacts
+
+        found = self._opened.objects if self._opened is not None else None
+        return ObjectFacts(found) if found else None
 
     def owner(self) -> Any:
         from .importer.torchscript.models import open_model

@@ -11,9 +11,10 @@ import hashlib
 import json
 import logging
 import pickle
+import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,14 +27,16 @@ from .errors import ToolError
 from .frontend import KeyedSource, Source
 from .options import ImportOptions, Options
 from .process.logs import LOGS
-from .semantics.ignored_functions import NAMESPACE
 
 if TYPE_CHECKING:
+    from .abi.callback_sites import CallbackSite
     from .backend import Target
 
 __all__ = ["CachedProgram", "ProgramEntry", "find_entry"]
 
 _CONVENTION = "program.pickle"
+_OWN_NAME = re.compile(rb"_ssa_compiler_(?:object|class)_\d")
+"""A name of a class that partial evaluation has made, which another process gives another number."""
 _logger = logging.getLogger(__name__)
 
 
@@ -81,26 +84,35 @@ class ProgramEntry:
         return program
 
     def _read(self, convention: bytes, target: Target) -> CachedProgram | None:
-        imported, read, stages, signature, entry = pickle.loads(convention)
-        artifact = take_artifact(self.kept, entry, target)
+        imported, read, stages, signature, entry, exceptions = pickle.loads(convention)
+
+        def with_own(callbacks: tuple[CallbackSite, ...]) -> tuple[CallbackSite, ...]:
+            from .semantics.kept_exceptions import with_exceptions
+
+            return with_exceptions(callbacks, exceptions) if exceptions else callbacks
+
+        artifact = take_artifact(self.kept, entry, target, with_own)
         if artifact is None:
             return None
-        return CachedProgram(imported.owned_by(self.source.owner(), read), stages, artifact, signature)
+        objects = self.source.objects()
+        return CachedProgram(imported.owned_by(self.source.owner(), read, objects), stages, artifact, signature)
 
     def keep(self, program: CachedProgram) -> None:
-        """Keep a program, if another process can use it: the names of Python functions that it calls are this process's
-        own.
+        """Keep a program, if another process can use it: the names of Python functions that it calls, and of classes
+        that it was given, are this process's own.
         """
+        from .semantics.kept_exceptions import keep_exceptions
+
         artifact, imported = program.artifact, program.imported
-        if (
-            not imported.can_be_kept
-            or not artifact.entry
-            or any(site.op.startswith(f"{NAMESPACE}::") for site in artifact.callbacks)
-        ):
+        exceptions = keep_exceptions(artifact.callbacks)
+        if not imported.can_be_kept or not artifact.entry or exceptions is None:
             return
         read = imported.facts.read if imported.facts is not None else None
         try:
-            facts = (imported.without_owner(), read, program.stages, program.signature, artifact.entry)
+            unowned = imported.without_owner()
+            if _OWN_NAME.search(pickle.dumps(replace(unowned, module=""))) is not None:
+                return
+            facts = (unowned, read, program.stages, program.signature, artifact.entry, exceptions)
             convention = pickle.dumps(facts)
         except Exception as error:  # noqa: BLE001 - classes of the user's may raise anything
             _logger.debug("%s is not kept: %s", imported.name, error)

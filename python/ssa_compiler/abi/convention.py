@@ -195,15 +195,16 @@ class ImportedProgram:
         rebindings = tuple(replace(rebinding, owner=None) for rebinding in self.rebindings)
         held = tuple(replace(container, owner=None) for container in self.held)
         state: dict[str, Any] = {"attributes": attributes, "rebindings": rebindings, "held": held}
-        return replace(self, parameters=parameters, **state, facts=None)
+        return replace(self, parameters=parameters, **state, facts=None, objects=None)
 
-    def owned_by(self, owner: Any, read: Iterable[str] | None) -> ImportedProgram:
+    def owned_by(self, owner: Any, read: Iterable[str] | None, objects: ObjectFacts | None) -> ImportedProgram:
         """Return the program with a module of the user's, as it is now, in the place of that which `without_owner` has
         left out.
 
         Args:
             owner: the module, or a function.
             read: `ModuleFacts.read` of the program's facts, None if it had none.
+            objects: what is taken for granted of other objects.
         """
         parameters = tuple(replace(parameter, owner=owner) for parameter in self.parameters)
         attributes = tuple(replace(attribute, owner=owner) for attribute in self.attributes)
@@ -211,7 +212,7 @@ class ImportedProgram:
         held = tuple(replace(container, owner=owner) for container in self.held)
         facts = ModuleFacts(owner, read) if read is not None else None
         state: dict[str, Any] = {"attributes": attributes, "rebindings": rebindings, "held": held}
-        return replace(self, parameters=parameters, **state, facts=facts)
+        return replace(self, parameters=parameters, **state, facts=facts, objects=objects)
 
     def leaf_specs(self) -> Iterator[TensorSpec | ScalarSpec | ConstantSpec]:
         """Yield the leaves of `arguments` and `held` in order."""

@@ -107,6 +107,7 @@ class IgnoredCall:
         location: the user's line.
         title: what reports call it: the function's name with that of its class.
         reason: why it stays Python.
+        message: that of the exception which it raises, if it does nothing else: as of an assertion.
     """
 
     name: str
@@ -121,6 +122,7 @@ class IgnoredCall:
     location: SourceLocation | None
     title: str = ""
     reason: str = ""
+    message: str = ""
     changed: bool = False
     overwritten: tuple[int, ...] = ()
     handed_on: frozenset[int] = frozenset()

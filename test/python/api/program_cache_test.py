@@ -72,6 +72,41 @@ def test_the_text_of_a_program_and_of_what_it_calls(tmp_path: Path) -> None:
     assert len(set(keys.values())) == len(keys)
 
 
+class _Pair:
+    def __init__(self, x: Tensor) -> None:
+        self.x = x
+
+    def first(self) -> Tensor:
+        return self.x
+
+
+class _Other:
+    def __init__(self, x: Tensor) -> None:
+        self.x = x
+
+    def first(self) -> Tensor:
+        return self.x
+
+
+def _pair(x: Tensor) -> Tensor:
+    return _Pair(x).first()
+
+
+def _other(x: Tensor) -> Tensor:
+    return _Other(x).first()
+
+
+def _either(x: Tensor, flag: bool) -> Tensor:
+    return _Pair(x).first() if flag else _Pair(x).x
+
+
+def test_classes() -> None:
+    keys = [_key(_pair, X), _key(_other, X), _key(_either, X, True)]
+    assert None not in keys
+    assert len(set(keys)) == len(keys)
+    assert _key(_pair, X) == keys[0]
+
+
 def _two(x: Tensor, y: Tensor) -> Tensor:
     return x + y
 
@@ -236,15 +271,6 @@ def _calls_python(x: Tensor) -> Tensor:
     return _logged(x)
 
 
-class _Pair:
-    def __init__(self, x: Tensor) -> None:
-        self.x = x
-
-
-def _makes_objects(x: Tensor) -> Tensor:
-    return _Pair(x).x
-
-
 class _Subclass(Tensor):
     pass
 
@@ -252,7 +278,6 @@ class _Subclass(Tensor):
 def test_what_has_no_key() -> None:
     y = X.clone()
     assert _key(_calls_python, X) is None
-    assert _key(_makes_objects, X) is None
     assert _key(_two, X, y.as_subclass(_Subclass)) is None
     assert _key(_two, X, y.to_sparse()) is None
     with torch.device("cpu"):  # a mode: what others of its kind do is not known

@@ -42,11 +42,20 @@ def selected(x: Tensor, k: int) -> tuple[Tensor, int, Tensor]:
     return rows, total, x[x < 0]
 
 
+def shaped(x: Tensor, n: int, f: float) -> Tensor:
+    for i in range(n):
+        x = x * 0.5 + i
+        if i > 1:
+            raise ValueError(f"bad {(n, f)} {[i, n]} {x.shape} {(i,)} {tuple(x.shape)} {[(i, f), (1, 2.5)]} {()}")
+    return x
+
+
 _LIMITED = [(X, n, limit, strict) for n in (0, 1, 6, 7, 50) for limit in (-0.25, 3.0) for strict in (False, True)]
+_SHAPED = [(X, n, f) for n in (0, 1, 2, 3) for f in (0.5, 1e30, float("nan"))]
 _SELECTED = [(x, k) for x in (X, -X, torch.zeros(3, 4)) for k in (0, 1, 3, 7, 100, -(2**63))]
 
 
-@pytest.mark.parametrize(("function", "calls"), [(limited, _LIMITED), (selected, _SELECTED)])
+@pytest.mark.parametrize(("function", "calls"), [(limited, _LIMITED), (selected, _SELECTED), (shaped, _SHAPED)])
 @pytest.mark.parametrize("kernels", [True, False])
 def test_as_eager(function: Callable[..., Any], calls: list[Any], kernels: bool) -> None:
     compiled = compile(function, calls[0], kernels=kernels)
@@ -67,7 +76,9 @@ def _compare(compiled: Callable[..., Any], function: Callable[..., Any], args: t
 
 def _outcome(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     try:
-        return [result.tolist() if isinstance(result, Tensor) else result for result in function(*args)]
+        results = function(*args)
+        results = results if isinstance(results, tuple) else (results,)
+        return [result.tolist() if isinstance(result, Tensor) else result for result in results]
     except (ValueError, OverflowError, RuntimeError, KeyError) as error:
         return error
 

@@ -8,7 +8,7 @@ import json
 import logging
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -129,13 +129,19 @@ def from_files(files: Mapping[str, bytes], path: str, target: Target) -> Artifac
     )
 
 
-def take_artifact(cache: ProgramCache, name: str, target: Target) -> Artifact | None:
+def take_artifact(
+    cache: ProgramCache,
+    name: str,
+    target: Target,
+    known_here: Callable[[tuple[CallbackSite, ...]], tuple[CallbackSite, ...]] = lambda callbacks: callbacks,
+) -> Artifact | None:
     """Return a program from the cache, None if it is not there or damaged.
 
     Args:
         cache: the cache.
         name: of the entry.
         target: what it was compiled for.
+        known_here: makes of its callbacks, some of which may call operators of another process, those of this one.
     """
     files = cache.look_up(name)
     if files is None:
@@ -143,7 +149,8 @@ def take_artifact(cache: ProgramCache, name: str, target: Target) -> Artifact | 
     folder = tempfile.mkdtemp(prefix="ssa-compiler-")
     try:
         path = Path(folder) / PROGRAM
-        artifact = replace(from_files(files, str(path), target), entry=name)
+        artifact = from_files(files, str(path), target)
+        artifact = replace(artifact, callbacks=known_here(artifact.callbacks), entry=name)
         path.write_bytes(files[PROGRAM])  # the entry may be removed before the program is loaded
     except (KeyError, TypeError, ValueError) as error:
         _logger.debug("cache entry %s: %s", name, error)

@@ -2,8 +2,9 @@
 
 Two imports with the same key give the same program. The key has the TorchScript graphs of everything that the program
 may call with their constants, the files that they come from (some messages and checks go by the user's text), the
-module's attributes, what is visible of the examples (never the numbers in tensors), and PyTorch's settings. A program
-that depends on more, such as one that calls Python or uses classes of the user's, has no key.
+module's attributes, what is visible of the examples (never the numbers in tensors), and PyTorch's settings. Of classes
+it has the files that they and their bases come from. A program that depends on more, such as one that calls Python or
+takes objects, has no key.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ import torch
 from ...abi.surroundings import Surroundings
 from ...options import ChangedSizes, ImportOptions
 from ..torchscript.models import OpenedModel, has_own_functions
+from ..torchscript.python_classes import python_class
 
 __all__ = ["import_key"]
 
 _NAMESPACES = ("aten", "prim", "torchvision")
 _MANGLED = re.compile(r"___torch_mangle_\d+\.")
+_NUMBERED = re.compile(r"\b_ssa_compiler_(?:object|class|place)_\d+_\w+")
+"""Names with numbers that are this process's own."""
 _PLACE = re.compile(r" # (.+):\d+:\d+$", re.MULTILINE)
 _PLAIN = (bool, int, float, complex, str, type(None))
 _NAMED = (torch.dtype, torch.device, torch.layout, torch.memory_format)
@@ -55,7 +59,7 @@ def import_key(
         kwargs: keyword examples.
         options: what the front end is asked for.
     """
-    if opened.looks or opened.objects or opened.signature is not None or isinstance(opened.owner, Surroundings):
+    if opened.looks or opened.signature is not None or isinstance(opened.owner, Surroundings):
         return None
     if torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
         return None
@@ -73,6 +77,7 @@ def import_key(
                 _sizes(options.dynamic_shapes),
             ],
             graphs.texts,
+            sorted(place.text for place in opened.objects.values()),
             graphs.files(),
             _modules(opened, graphs, values),
             [values.of(args), values.of(kwargs)],
@@ -99,6 +104,8 @@ class _Graphs:
         self.attributes: set[str] = set()
         self._files: set[str] = set()
         self._functions: set[str] = set()
+        self._classes: set[str] = set()
+        self._names: dict[str, str] = {}
         scripted = opened.scripted
         # Functions from a file are found in the graphs that call them, not by name.
         self._inlined = has_own_functions(scripted)
@@ -117,17 +124,24 @@ class _Graphs:
         graph = function.inlined_graph if self._inlined else function.graph
         text = str(graph)
         self._files |= set(_PLACE.findall(text))
-        self.texts += [name, _MANGLED.sub("", f"{function.schema}\n{text}")]
+        self.texts += [self._shown(name), self._shown(f"{function.schema}\n{text}")]
         for argument in function.schema.arguments:
             if argument.has_default_value():
                 self.texts.append(repr(self._values.of(argument.default_value)))
         for node in _nodes(graph):
             self._add_node(node)
 
+    def _shown(self, text: str) -> str:
+        """Return a text in which made names have numbers by their first use."""
+        names = self._names
+        return _NUMBERED.sub(lambda found: names.setdefault(found[0], f"name {len(names)}"), _MANGLED.sub("", text))
+
     def _add_node(self, node: Any) -> None:
         kind = node.kind()
-        if kind.partition("::")[0] not in _NAMESPACES or kind in ("prim::PythonOp", "prim::CreateObject"):
+        if kind.partition("::")[0] not in _NAMESPACES or kind == "prim::PythonOp":
             raise _UnknownError(kind)
+        if kind == "prim::CallMethod" and not self._is_module(owner := next(iter(node.inputs())).type()):
+            self._add_function(f"{owner.annotation_str}.{node.s('name')}")
         if kind in ("prim::GetAttr", "prim::SetAttr", "prim::hasattr"):
             self.attributes.add(node.s("name"))
         for output in node.outputs():
@@ -146,28 +160,58 @@ class _Graphs:
         elif kind == "ival":
             value = node.output().toIValue()
             self.texts.append(_plain(list(value) if isinstance(value, torch._C.ScriptList) else value))
+        elif kind == "tys":
+            for each in node.tys(name):
+                self.texts.append(self._shown(each.str()))
+                self._add_type(each)
         elif kind not in ("i", "is", "f", "fs", "c"):
             raise _UnknownError(kind)
 
     def _add_type(self, kind: Any) -> None:
         if kind.kind() == "ClassType":
-            if kind.str() not in self._module_types:
-                raise _UnknownError(kind.str())
+            if not self._is_module(kind):
+                self._add_class(kind)
             return
         if kind.kind() not in _TYPES:
             raise _UnknownError(kind.str())
         if kind.kind() == "FunctionType":
             if self._inlined:
                 return
-            name = kind.annotation_str
-            if name not in self._functions:
-                function = torch.jit._state._python_cu.find_function(name)
-                if function is None:
-                    raise _UnknownError(name)
-                self._functions.add(name)
-                self._add(_MANGLED.sub("", name), function)
+            self._add_function(kind.annotation_str)
             return
         for part in kind.containedTypes():
+            self._add_type(part)
+
+    def _is_module(self, kind: Any) -> bool:
+        return kind.str() in self._module_types
+
+    def _add_function(self, name: str) -> None:
+        if name in self._functions:
+            return
+        function = torch.jit._state._python_cu.find_function(name)
+        if function is None:
+            raise _UnknownError(name)
+        self._functions.add(name)
+        self._add(name, function)
+
+    def _add_class(self, kind: Any) -> None:
+        """Take note of a class of the user's, or one that stands for one of them, or for dicts, lists and tuples."""
+        name = kind.annotation_str
+        if name in self._classes:
+            return
+        self._classes.add(name)
+        own = python_class(name.removeprefix("__torch__."))
+        if own is None:
+            raise _UnknownError(name)
+        made = {key: value for key, value in vars(own).items() if key.startswith("_ssa_compiler_")}
+        self.texts.append(self._shown(f"{name} {own.__module__} {own.__qualname__} {made!r}"))
+        for base in own.__mro__[:-1]:
+            file = getattr(sys.modules.get(base.__module__), "__file__", None)
+            if file is None:
+                raise _UnknownError(base)
+            self._files.add(file)
+        for part in kind.containedTypes():
+            self.texts.append(self._shown(part.str()))
             self._add_type(part)
 
     def files(self) -> list[tuple[str, str]]:

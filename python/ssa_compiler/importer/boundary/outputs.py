@@ -30,11 +30,12 @@ from ...abi.results import (
     OutputTuple,
 )
 from ..containers.arenas import ROW, is_row
-from ..containers.classes import Classes, python_class
+from ..containers.classes import Classes
 from ..containers.containers import Containers
 from ..containers.list_forms import OPTIONAL
 from ..ir.torchscript_enums import unnumbered
 from ..tensors.tensor_ops import TensorOps
+from ..torchscript.python_classes import python_class
 from ..values.chosen_strings import ChosenStr, alternatives
 from ..values.plan import AnotherPlan
 from ..values.state import State

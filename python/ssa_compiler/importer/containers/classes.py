@@ -16,6 +16,7 @@ import torch
 from ...abi.records import record_keys, sequence_kind
 from ...abi.results import TORCH_SIZE
 from ..ir.typed_tuples import plain_name
+from ..torchscript.python_classes import python_class
 from ..values.heap import TUPLE
 from ..values.plan import AnotherPlan
 from ..values.state import State
@@ -40,7 +41,6 @@ __all__ = [
     "attribute_types",
     "compare_enums",
     "named_tuple_type",
-    "python_class",
     "tuple_class",
     "with_class",
 ]
@@ -218,14 +218,6 @@ def _fields(text: str) -> tuple[str, ...]:
         outer += character if depth == 1 else ""
         depth += character in "(["
     return tuple(re.findall(r"(\w+)\s*:", outer))
-
-
-def python_class(type_name: str) -> type | None:
-    """Return the Python class that was scripted under a qualified name (without `__torch__.`), None if it is not
-    known.
-    """
-    found = torch.jit._state._get_python_class(f"__torch__.{type_name}")  # type: ignore[no-untyped-call]
-    return found if isinstance(found, type) else None
 
 
 def is_made_by_init(value: ObjectRef) -> bool:

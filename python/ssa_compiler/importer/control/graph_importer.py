@@ -17,6 +17,7 @@ from ..containers.listed_objects import is_permutation
 from ..containers.tolist import to_list
 from ..ir.locations import highlighted
 from ..ir.tuple_keys import decoded
+from ..ops.message_pieces import plain_pieces
 from ..ops.print_calls import PrintCall
 from ..torchscript.as_eager import ASKED
 from ..torchscript.syntax_rewriter import IN_PLACE, KEPT
@@ -290,7 +291,7 @@ class GraphImporter(Operators):
         pieces = message.pieces if isinstance(message, RuntimeStr) else ()
         emitted = self.state.conditional and not all(isinstance(piece, str) for piece in pieces)
         if emitted:
-            call = RaiseCall(pieces, kind, self.state.locations.user())
+            call = RaiseCall(plain_pieces(self.containers, pieces), kind, self.state.locations.user())
             self.python_calls.call(call, call.values)
         raise ProgramRaises(f"{kind}: {text}" if kind else text, emitted=emitted)
 

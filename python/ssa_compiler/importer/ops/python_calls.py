@@ -31,13 +31,13 @@ from ...abi.results import (
 )
 from ...semantics.functionalized import functionalized_name, functionalized_schema
 from ...semantics.ignored_functions import IgnoredCall, TensorFacts, operator_name, register
-from ..containers.classes import python_class
 from ..containers.containers import Containers
 from ..ir.torchscript_enums import unnumbered
 from ..isolation.process_state import own_numbers
 from ..tensors.disjointness import provably_disjoint
 from ..tensors.overlap import meets_itself
 from ..tensors.tensor_ops import TensorOps
+from ..torchscript.python_classes import python_class
 from ..values.modules import Modules
 from ..values.runtime_strings import RaiseCall
 from ..values.state import State
@@ -119,6 +119,7 @@ class PythonCalls:
         written = frozenset(
             number for number, leaf in enumerate(leaves) if isinstance(leaf, TensorValue) and may_write(python)
         )
+        message = node.message if isinstance(node, RaiseCall) else ""
         call = IgnoredCall(
             name,
             function,
@@ -132,12 +133,12 @@ class PythonCalls:
             self.state.locations.user(),
             title_of(python, name),
             getattr(node, "reason", "") or stays_python(python),
+            message,
         )
         self.makes_generators |= torch.Generator in kinds
         schema = schema_of(operator, leaves, kinds, written)
         made = Made(schema, call, owner.path if owner is not None else None, self.state.locations.user(), [], leaves)
         self._made[place] = made
-        message = node.message if isinstance(node, RaiseCall) else ""
         made.results += self._emit(schema, leaves, written, kinds, fakes, name, place, message)
         return self._value(results, made.results[:], made.results)
 

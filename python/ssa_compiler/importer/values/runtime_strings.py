@@ -15,9 +15,10 @@ from ...abi.numbered_messages import numbered_message
 from ...abi.results import shown
 from ...errors import SourceLocation, program_error
 from ...semantics.ignored_functions import RAISING
+from ...semantics.kept_exceptions import raising
 from .values import ConstValue, RuntimeStr, ScalarValue, TupleValue, Value
 
-__all__ = ["RaiseCall", "Template", "made_text"]
+__all__ = ["RaiseCall", "Template", "made_text", "pieces_of"]
 
 _PERCENT = re.compile(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?[a-zA-Z])")
 
@@ -34,9 +35,9 @@ def made_text(name: str, arguments: Sequence[Value]) -> Value | None:
         None if it is another op, or a format that cannot be followed.
     """
     if name == "add":
-        return _text([piece for argument in arguments for piece in _pieces(argument)])
+        return _text([piece for argument in arguments for piece in pieces_of(argument)])
     if name == "str":
-        return _text(_pieces(arguments[0]))
+        return _text(pieces_of(arguments[0]))
     template = arguments[0].value if arguments and isinstance(arguments[0], ConstValue) else None
     if not isinstance(template, str):
         return None
@@ -53,7 +54,8 @@ def _joined(pieces: Sequence[Any]) -> str:
     return "".join(piece if isinstance(piece, str) else shown(*piece) for piece in pieces)
 
 
-def _pieces(value: Value, form: str = "{}") -> Pieces:
+def pieces_of(value: Value, form: str = "{}") -> Pieces:
+    """Return the pieces of a value's text, by a format as of `shown`."""
     if isinstance(value, ConstValue):
         return (shown(form, value.value),)
     if isinstance(value, RuntimeStr):
@@ -78,7 +80,7 @@ def _formatted(template: str, values: Sequence[Value]) -> Value | None:
                 continue
             number, following = (int(field), following) if field else (following, following + 1)
             form = "{" + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "") + "}"
-            pieces += _pieces(values[number], form)
+            pieces += pieces_of(values[number], form)
     except (ValueError, IndexError):
         return None
     return _text(pieces)
@@ -94,7 +96,7 @@ def _percent(template: str, values: Sequence[Value]) -> Value | None:
         if found.group() == "%%":
             pieces.append("%")
         elif rest:
-            pieces += _pieces(rest.pop(0), found.group())
+            pieces += pieces_of(rest.pop(0), found.group())
         else:
             return None
     return _text([*pieces, template[end:]])
@@ -144,6 +146,8 @@ class RaiseCall:
 
     def pyobj(self) -> Callable[..., None]:
         """Return what is called with the values."""
+        if self.message:
+            return raising(self.message)
 
         def raise_error(*values: Any) -> None:
             raise program_error(self._start + self._text.fill(iter(values)) + self._end)

@@ -356,3 +356,18 @@ def test_ordinary_idioms() -> None:
     check(signs, (x, torch.tensor([0, 1])), (x, torch.tensor([2, 0])))
     check(with_options, (x,), compiled=False)
     check(with_options, (x, Options(3, 0.25)), (x, Options(1, 2.0)), compiled=False)
+
+
+def powers(x, levels: int):
+    sizes = []
+    for level in range(levels):
+        stride = 2**level  # a float to TorchScript
+        sizes.append(x.size(0) // stride)
+        x = x[: max(stride, 1)] * 3**level
+    scale = 2
+    scale **= levels
+    return x, torch.zeros(2**levels), sizes, scale
+
+
+def test_powers_of_ints_are_ints() -> None:
+    check(powers, (X, 2), *[(X, levels) for levels in (0, 1, 3)])

@@ -30,7 +30,7 @@ from .effects import has_effects, may_raise
 from .hints import are_plain, hint
 from .interfaces import Result, StatementEvaluator
 from .new_nodes import with_places
-from .number_functions import with_float
+from .number_functions import as_int, with_float
 from .presence import no_attribute, required
 from .rejections import NotCompiledError, OrderError
 from .scope import Scope, literal
@@ -317,7 +317,9 @@ class Expressions(Conditions):
         node.right = self.expression(right, node.right, copied=True)
         if (listed := displays.concatenated(self, node, left.value, right.value)) is not None:
             return listed
-        return Result(node, self.computed(type(node.op), [left.value, right.value]))
+        made = self.computed(type(node.op), [left.value, right.value])
+        is_power = isinstance(node.op, ast.Pow) and made == Scalar(int)
+        return Result(as_int(node) if is_power else node, made)  # to TorchScript it is a float
 
     def computed(self, kind: type, values: list[Value]) -> Value:
         """What an operator makes of values; of a tensor a tensor."""

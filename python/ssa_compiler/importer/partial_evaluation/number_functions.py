@@ -14,7 +14,7 @@ from .interfaces import Arguments, CallEvaluator, Result
 from .new_nodes import with_places
 from .values import Known, Scalar, Value
 
-__all__ = ["of_numbers", "with_float"]
+__all__ = ["as_int", "of_numbers", "with_float"]
 
 _find_builtin: Callable[[Any], Any] = torch.jit._builtins._find_builtin
 
@@ -70,6 +70,11 @@ def _ignored(function: Callable[..., Any], kinds: tuple[type, ...], result: type
 
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+
+
+def as_int(node: ast.expr) -> ast.expr:
+    """Return an expression of an int that is a float to TorchScript."""
+    return with_places(ast.Call(ast.Name("int", ast.Load()), [node], []), node)
 
 
 def with_float(operator: ast.operator, number: Result, other: Value) -> Result:

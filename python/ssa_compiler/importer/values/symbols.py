@@ -8,6 +8,7 @@ not hold in another branch. Guesses (`guard_or_false`) are returned as well.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -255,7 +256,8 @@ class Symbols:
             changed = (
                 env.num_deferred_runtime_asserts != saved[5]
                 or env.replacements != saved[1]
-                or any(env.var_to_range[symbol] is not known for symbol, known in saved[0].items())
+                # In the order of the symbols, as looking one up takes Python's time; new ones come last.
+                or any(map(operator.is_not, env.var_to_range.values(), saved[0].values()))
             )
             for symbol, asserts in env.deferred_runtime_asserts.items():
                 for item in asserts[len(saved[2].get(symbol, [])) :]:

@@ -92,13 +92,14 @@ class KernelProgram(Program):
             failed = buffers.words[0] if interface.words else 0
             if not failed:
                 results = self._results_of(outputs, buffers, leaves)
+            else:  # before another call gets the buffers
+                message = interface.failure(failed, buffers.scalar)
             if self._workspace <= _MOST_KEPT:
                 self._free.append(buffers)
         if not failed:
             if self._written:
                 self._written_back(leaves, used)
             return results
-        message = interface.failure(failed, buffers.scalar)
         if message == NO_SPACE:
             self._free.clear()
             self._workspace *= 2

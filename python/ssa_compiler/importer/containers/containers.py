@@ -63,7 +63,7 @@ class Containers:
         cell = self._new_cell()
         form = self.state.form(cell)
         if form is not None and (form.columns or form.parts):
-            with self.state.at(("form", cell[-1])):  # the lists in it are the same ones, whatever forms these have
+            with self.state.inside(cell):  # the lists in it are the same ones, whatever forms these have
                 elements = (self.ragged_lists if form.parts else self.tuple_lists).new(cell, form, elements)
             self.state.heap.forms[cell] = form
         self.state.heap.contents[cell] = tuple(elements)

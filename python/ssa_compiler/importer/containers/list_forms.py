@@ -15,7 +15,7 @@ from ..values.diagnostics import OtherForm
 from ..values.dict_items import Items
 from ..values.dynamic_list_value import SCALAR_DTYPES, DynamicListValue, is_growing
 from ..values.lattice import Abstract, Elements, Same, abstract
-from ..values.plan import Form
+from ..values.plan import Form, forms_inside
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import (
@@ -94,7 +94,7 @@ class FormsNeeded:
             OtherForm: there are any.
         """
         if self._found:
-            self._found[0].forms = tuple(rejection.form for rejection in self._found)
+            self._found[0].forms = tuple(form for rejection in self._found for form in rejection.forms)
             raise self._found[0]
 
 
@@ -191,7 +191,8 @@ def in_one_form(state: State, a: Abstract, b: Abstract, heap_a: Heap, heap_b: He
     elif form is not None:
         for side in own:
             text = "unsupported: a list whose length depends on run-time values in some runs only; make it in one loop"
-            raise OtherForm(text, state.locations.user(), replace(form, cell=side.cell))
+            assert side.cell is not None
+            raise _formed_like(state, text, form, side.cell)
     elif len(own) == 2 and (len(own[0].values) != len(own[1].values) or any(is_growing(side.values) for side in own)):
         needed, values, heap = FormsNeeded(), [*own[0].values, *own[1].values], {**heap_a, **heap_b}
         for side in own:
@@ -283,10 +284,22 @@ def as_formed(state: State, target: Site, other: Site, message: str) -> NoReturn
         UnsupportedProgramError: it cannot.
     """
     if is_own(state, target):
-        raise OtherForm(
-            f"unsupported: {message}", state.locations.user(), replace(state.heap.forms[other], cell=target)
-        )
+        raise _formed_like(state, f"unsupported: {message}", state.heap.forms[other], target)
     raise state.unsupported(message)
+
+
+def _formed_like(state: State, text: str, form: Form, cell: Site) -> OtherForm:
+    """Return the rejection of a list that has to be made like another one, down to the lists that it is made of.
+
+    Args:
+        state: the interpretation.
+        text: what is unsupported, if it cannot be.
+        form: that of the other one.
+        cell: the list.
+    """
+    rejection = OtherForm(text, state.locations.user(), replace(form, cell=cell))
+    rejection.forms += forms_inside(state.plan.forms, form.cell, cell)
+    return rejection
 
 
 def _numbers(state: State, cell: Site, elements: Sequence[Value], heap: Heap) -> type | None:

@@ -15,7 +15,7 @@ from typing import Any
 import sympy
 from torch_mlir import ir
 
-from ...errors import SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
+from ...errors import UnsupportedOpError, UnsupportedProgramError
 from ..containers.dynamic_lists import DynamicLists
 from ..containers.list_forms import FormsNeeded, in_columns, in_one_form, in_parts
 from ..tensors.scalar_ops import ScalarOps
@@ -23,13 +23,14 @@ from ..values.diagnostics import OtherForm, ProgramRaises, Unjoinable
 from ..values.dict_items import contents_of, value_of
 from ..values.dynamic_list_value import is_growing
 from ..values.join import operands, rebuild, types
-from ..values.lattice import Abstract, AnyScalar, AnyTensor, abstract
+from ..values.lattice import Abstract, abstract
 from ..values.lattice_join import join
 from ..values.plan import UNROLLED
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, ScalarValue, Site, Value
 from .dict_loops import KeyLoop
+from .earlier_passes import EarlierPasses
 from .join_owners import last_named, unshared
 from .loop_forecast import forecast
 from .loop_lists import LoopLists
@@ -89,8 +90,7 @@ class Control:
         self.scalars = scalars
         self.run_block = run_block
         self.growing = growing(self.choose)
-        self._heads: dict[Site, list[Abstract]] = {}
-        self._written: dict[Site, set[Site]] = {}
+        self._earlier = EarlierPasses(state)
         self._small: set[Site] = set()
 
     # Branches.
@@ -341,7 +341,7 @@ class Control:
         state, added = self.state, dict(self.growing.capacity.added)
         frames = list(state.locations.frames)
         plain = [abstract(value) for value in initial]
-        head = self._foreseen(site, plain, before)
+        head = self._earlier.head(site, plain, before)
         if head == plain:
             head = forecast(state, site, initial, plain, before, body)
             if head != plain:
@@ -366,10 +366,9 @@ class Control:
     ) -> list[Value]:
         """Import a loop's body until what is known at its head holds at its end."""
         # What is known at the head: the carried values, then the contents of lists that the body changes.
-        cells: list[Site] = []
-        contents: list[Abstract] = []
-        written = set(self._written.get(site, ()))
+        written = self._earlier.written(site)
         lists = LoopLists(self.state, self.growing, site, trips)
+        cells, contents = self._earlier.contents(site, before, lists)
         passed = [(initial, self.state.heap.contents)]
         named = last_named(self.state, self._environments, body.owningNode(), passed)
         parts = LoopParts(self.state, self.scalars, self.growing, self.run_block, frozenset(named))
@@ -379,29 +378,13 @@ class Control:
             wrong = self.state.ranges.withdraw(self.state.storages.written, (*site, "body"))
             self.state.plan = replace(self.state.plan, retries=self.state.plan.retries | wrong)
             if again.settled() and not wrong:
-                self._heads[site], self._written[site] = again.head, again.written
+                self._earlier.keep(site, again)
                 (self._small.add if lists.is_small() else self._small.discard)(site)
                 return again.finish()
             head, cells, contents, written = again.widened()
             plain = head
             self.emitter.discard(again.operation)
         raise self.state.defect("a loop whose carried values find no common type")
-
-    def _foreseen(self, site: Site, plain: Sequence[Abstract], before: Heap) -> list[Abstract]:
-        """What to assume at the head of a loop first: what it came to when the loop around it was imported before.
-
-        A loop of depth d would be imported 2 ** d times otherwise. Tensors of which more is known, such as views, begin
-        with all that is known of them.
-        """
-        head = list(plain)
-        for number, earlier in enumerate(self._heads.get(site, ())):
-            simple = isinstance(earlier, AnyTensor) and not earlier.maybe and earlier.root is None
-            if simple or isinstance(earlier, AnyScalar):
-                try:
-                    head[number] = join(self.state, head[number], earlier, "loop", before, before)
-                except SsaCompilerError:  # this time something else is carried
-                    continue
-        return head
 
     def _unrolled(self, position: int, trip: int, values: list[Value], body: Any, iteration: Iteration) -> list[Value]:
         """Import a loop over the elements of a list one by one; under a branch what a run-time `break` may skip."""

@@ -5,7 +5,7 @@ appends.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..containers.dynamic_lists import DynamicLists
@@ -73,6 +73,23 @@ class LoopLists:
         """Return the lists that have capacity for all that this loop appends."""
         return self._inherited | frozenset(self._reserved)
 
+    @property
+    def counts(self) -> Mapping[Site, float]:
+        """How many elements an iteration may add to the lists for which the loop reserves capacity."""
+        return self._reserved
+
+    def foresee(self, before: Heap, counts: Mapping[Site, float]) -> None:
+        """Reserve capacity as an earlier pass over the loop around this one came to it.
+
+        Args:
+            before: contents of all lists before the loop; changed to what the loop gets.
+            counts: `counts` of that pass.
+        """
+        for cell, added in counts.items():
+            if self.bounded and cell not in self._inherited and is_growing(before.get(cell, ())):
+                with self.state.at(("capacity", cell)):
+                    self._reserve(cell, before, (), added)
+
     def enter(self, before: Heap, end: Heap, added: dict[Site, float]) -> set[Site]:
         """Emit the lists that change their length as buffers, in front of the loop.
 
@@ -113,10 +130,16 @@ class LoopLists:
         original = self._original.setdefault(cell, before[cell])
         in_columns(self.state, cell, [*original, *end], lists)
         in_parts(self.state, cell, [*original, *end], lists)
-        before[cell] = (self.growing.entered(original, end, self._more(added) if bounded else None),)
-        if bounded:
-            self._reserved[cell] = added
+        self._reserve(cell, before, end, added if bounded else None)
         return True
+
+    def _reserve(self, cell: Site, before: Heap, end: Sequence[Value], added: float | None) -> None:
+        """Emit a list as a buffer, with capacity for what the loop adds if that is known."""
+        original = self._original.setdefault(cell, before[cell])
+        more = None if added is None else self._more(added)
+        before[cell] = (self.growing.entered(original, end, more),)
+        if added is not None:
+            self._reserved[cell] = added
 
     def _more(self, added: float) -> Value:
         """How many elements the whole loop may add."""

@@ -10,7 +10,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["ARENA", "REFERENCES", "SHARED", "UNROLLED", "AnotherPlan", "Form", "ImportPlan", "form_key", "with_forms"]
+__all__ = [
+    "ARENA",
+    "REFERENCES",
+    "SHARED",
+    "UNROLLED",
+    "AnotherPlan",
+    "Form",
+    "ImportPlan",
+    "form_key",
+    "forms_inside",
+    "inner_place",
+    "with_forms",
+]
 
 UNROLLED = "unrolled"
 """`(UNROLLED, n)` stands in the path of a place for iteration n of a loop that is written out."""
@@ -55,6 +67,24 @@ def form_key(cell: Any) -> Any:
     """Return what stands for a list or dict in all iterations of a loop that is written out."""
     unrolled = lambda step: step[0] if isinstance(step, tuple) and step[0] == UNROLLED else step  # noqa: E731
     return tuple(map(unrolled, cell)) if isinstance(cell, tuple) else cell
+
+
+def inner_place(cell: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the place at which the lists are made that a list in another form is made of."""
+    return (*cell[:-1], ("form", cell[-1]))
+
+
+def forms_inside(forms: Iterable[Form], cell: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Form, ...]:
+    """Return the forms of the lists that a list is made of, and of those in these, for those of another list.
+
+    Args:
+        forms: the decisions.
+        cell: the list.
+        other: the other list.
+    """
+    place = form_key(inner_place(cell))
+    inside = [each for each in forms if isinstance(each.cell, tuple) and each.cell[: len(place)] == place]
+    return tuple(replace(each, cell=(*inner_place(other), *each.cell[len(place) :])) for each in inside)
 
 
 REFERENCES = Form(("references",))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..ir.locations import Locations
 from .argument_sizes import ArgumentSizes
 from .diagnostics import Diagnostics, ProgramRaises
 from .heap import Heap
-from .plan import Form, ImportPlan, form_key
+from .plan import Form, ImportPlan, form_key, inner_place
 from .storages import Storages
 from .stride_provenance import Layouts
 from .symbols import Symbols, expr_of
@@ -125,6 +125,10 @@ class State(Diagnostics):
         finally:
             self._path.pop()
             self._counters.pop()
+
+    def inside(self, cell: Site) -> AbstractContextManager[None]:
+        """Enter the place at which the lists are made that a list in another form, made here, is made of."""
+        return self.at(inner_place(cell)[-1])
 
     def place(self) -> Site:
         """Return the path of the node that is being imported."""

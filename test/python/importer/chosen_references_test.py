@@ -9,6 +9,7 @@ from torch import nn
 
 import ssa_compiler
 from ssa_compiler import errors
+from ssa_compiler.importer import import_program
 from ssa_compiler.testing import check
 
 PLACES = torch.tensor([0, 1, 1, 2, 1, 0, 2, 2, 2])
@@ -314,3 +315,20 @@ def pairs(x, steps=(1,)):
 def test_defaults_that_are_tuples_of_another_length():
     for args in ((PLACES, (1, 2)), (PLACES,), (PLACES, (3,))):
         check(pairs, args, compiled=False)
+
+
+def any_of_many(x, k: int):
+    """Elements of a list of many numbers, counted from either end."""
+    numbers = [int(x[0]) * i for i in range(30)]
+    return numbers[k], numbers[-k - 1]
+
+
+def test_choosing_one_of_many_nests_by_the_logarithm():
+    text = import_program(any_of_many, (torch.tensor([7]), 3)).module
+    indents = [len(line) - len(line.lstrip()) for line in text.splitlines() if "prim.If.yield" in line]
+    assert 4 <= (max(indents) - min(indents)) // 2 <= 6
+    check(any_of_many, *((torch.tensor([7]), k) for k in (3, 0, 1, 14, 15, 16, 28, 29)), options={"kernels": False})
+    compiled = ssa_compiler.compile(any_of_many, (torch.tensor([7]), 3))
+    for k in (30, -31):
+        with pytest.raises(IndexError, match="list index out of range"):
+            compiled(torch.tensor([7]), k)

@@ -303,3 +303,26 @@ def with_lists_as_defaults(x, n: int):
 @pytest.mark.parametrize("n", [0, 1, 3])
 def test_lists_as_defaults(n):
     check(with_lists_as_defaults, (torch.arange(3.0), n), compiled=False)
+
+
+PRICES = {i * 7 % 101: i / 3 + 0.1 for i in range(40)}
+BONUS = {"b": 1, "a": 5}
+
+
+def looked_up(x, n):
+    """Dicts and lists that are global, asked for what is dynamic."""
+    total, extra, places = 0.0, 0.0, []
+    for i in range(n):
+        k = int(x[i])
+        total += PRICES[k] if k in PRICES else 0.0
+        extra += PRICES.get(k + 1, 2.5)
+        if PRICES.get(k) is None:
+            extra += 100.0
+        if k in NUMBERS:
+            places.append(NUMBERS.index(k))
+    return total, extra, places, NUMBERS.count(int(x[0])), BONUS.get("a", 2)
+
+
+def test_methods_of_global_containers_at_dynamic_values():
+    keys = torch.tensor([*PRICES, 100, -1, 2, 1])
+    check(looked_up, (keys, 3), *((keys, n) for n in (0, 1, 2, 44)), (keys.flip(0), 30), exact=True)

@@ -262,20 +262,23 @@ class Control:
         self.state.check((symbol < count).node.expr, "IndexError: list index out of range")
         if count == 0:
             raise ProgramRaises("IndexError: list index out of range")
-        low = self.state.symbols.known(sympy.Ge(symbol.node.expr, 0))
+        if not self.state.symbols.known(sympy.Ge(symbol.node.expr, 0)):
+            negative = self.scalars.emit("lt", [index, ConstValue(0)])
+            (index,) = self.choose(
+                negative, lambda: [self.scalars.emit("add", [index, ConstValue(count)])], lambda: [index]
+            )
 
-        def pick(position: int) -> list[Value]:
-            if position == count - 1:
-                return [values[position]]
-            matches = self.scalars.emit("eq", [index, ConstValue(position)])
-            if not low:
-                wrapped = self.scalars.emit("eq", [index, ConstValue(position - count)])
-                matches = self.scalars.emit("__or__", [matches, wrapped])
-            if isinstance(matches, ConstValue):
-                return [values[position]] if matches.value else pick(position + 1)
-            return self.choose(matches, lambda: [values[position]], lambda: pick(position + 1))
+        def pick(low: int, high: int) -> list[Value]:
+            """Choose among the values from `low` to before `high` by halves, so that branches nest to depth log(n)."""
+            if high - low == 1:
+                return [values[low]]
+            middle = (low + high) // 2
+            below = self.scalars.emit("lt", [index, ConstValue(middle)])
+            if isinstance(below, ConstValue):
+                return pick(low, middle) if below.value else pick(middle, high)
+            return self.choose(below, lambda: pick(low, middle), lambda: pick(middle, high))
 
-        return pick(0)[0]
+        return pick(0, count)[0]
 
     # Loops.
 

@@ -68,7 +68,6 @@ from .values import (
 
 __all__ = ["Calls"]
 
-_MUTATING = frozenset("append extend insert pop remove clear sort reverse update setdefault popitem".split())
 _CONSUMERS = frozenset({"all", "any", "dict", "list", "max", "min", "sorted", "sum", "tuple"})
 _ITERATORS = frozenset({"enumerate", "map", "next", "reversed", "zip"})
 _PARTS = frozenset(
@@ -114,7 +113,7 @@ class Calls:
                 return made
             if not isinstance(owner.value, Known) or isinstance(owner.value.object, torch.Tensor):
                 return methods.call(self, node, owner)
-            if node.func.attr in _MUTATING and self.scope.program.change(owner.value):
+            if node.func.attr in known_objects.MUTATING and self.scope.program.change(owner.value):
                 return Result(node)  # it is evaluated again, when the attribute is known to be changed
             callee = self.expressions.attribute_of(owner, owner.value, node.func)
         else:
@@ -188,20 +187,8 @@ class Calls:
         if (made := builtin_calls.call(self, node, thing)) is not None:
             return made
         if isinstance(thing, types.BuiltinMethodType) and isinstance(thing.__self__, (dict, str, list, tuple)):
-            return self._of_container(node, thing, callee.value)
+            return known_objects.method_of_container(self, node, thing, callee.value)
         return self._foreign(node, thing, callee)
-
-    def _of_container(self, node: ast.Call, method: Any, value: Known) -> Result:
-        """`self.cfg.get("k", 1)`: a method of a container or string that is known."""
-        arguments, program = self.arguments(node), self.scope.program
-        values = [result.value for result in (*arguments.positional, *arguments.named.values())]
-        if method.__name__ in _MUTATING or not all(isinstance(each, Known) for each in values):
-            raise NotCompiledError("a method of a container of the model")
-        named = {name: result.value.object for name, result in arguments.named.items()}  # type: ignore[attr-defined]
-        made = method(*(result.value.object for result in arguments.positional), **named)  # type: ignore[attr-defined]
-        made = list(made) if isinstance(made, (type({}.items()), type({}.keys()), type({}.values()))) else made
-        guards = program.guards_of(value).union(*map(program.guards_of, values))
-        return Result(None, Known(made, None, guards))
 
     # Arguments. ---------------------------------------------------------------------------------------------------
 

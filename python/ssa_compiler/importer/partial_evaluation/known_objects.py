@@ -1,4 +1,6 @@
-"""Calls of objects that are known and are no functions: partials, and objects with a `__call__`."""
+"""Calls of objects that are known and are no functions of the user's: partials, objects with a `__call__`, methods of
+containers.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +9,21 @@ import collections
 import functools
 import inspect
 import types
+from typing import Any
 
 import torch
 
-from . import deques, generators
+from . import deques, generators, methods
 from .callees import is_of_torch
 from .classes import is_list_class, is_plain_class
 from .interfaces import Arguments, CallEvaluator, Evaluated, Result
 from .new_nodes import with_places
 from .rejections import NotCompiledError
-from .values import Known, Value
+from .values import DictValue, Known, ListValue, Value
 
-__all__ = ["call", "holder_path"]
+__all__ = ["MUTATING", "call", "holder_path", "method_of_container"]
+
+MUTATING = frozenset("append extend insert pop remove clear sort reverse update setdefault popitem".split())
 
 
 def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
@@ -85,6 +90,39 @@ def _partial(calls: CallEvaluator, node: ast.Call, bound: functools.partial[obje
     named = {name: Result(None, Known(each, program.part_of(keys, (name,)))) for name, each in bound.keywords.items()}
     made = Arguments([*given, *arguments.positional], {**named, **arguments.named})
     return program.functions.call(calls.scope, bound.func, made, node)
+
+
+def method_of_container(calls: CallEvaluator, node: ast.Call, method: Any, callee: Known) -> Result:
+    """Call a method of a container or string that is known, like `self.cfg.get("k", 1)`.
+
+    Args:
+        calls: evaluates calls.
+        node: the call.
+        method: the bound method.
+        callee: the method, with what it depends on.
+    Raises:
+        NotCompiledError: it changes the container, or there is no expression for the container.
+    """
+    arguments, program = calls.arguments(node), calls.scope.program
+    values = [result.value for result in (*arguments.positional, *arguments.named.values())]
+    if method.__name__ in MUTATING:
+        raise NotCompiledError("a method of a container of the model")
+    guards = program.guards_of(callee)
+    if not all(isinstance(each, Known) for each in values):
+        return _at_dynamic_value(calls, node, Known(method.__self__, holder_path(program, callee), guards), arguments)
+    named = {name: result.value.object for name, result in arguments.named.items()}  # type: ignore[attr-defined]
+    made = method(*(result.value.object for result in arguments.positional), **named)  # type: ignore[attr-defined]
+    made = list(made) if isinstance(made, (type({}.items()), type({}.keys()), type({}.values()))) else made
+    return Result(None, Known(made, None, guards.union(*map(program.guards_of, values))))
+
+
+def _at_dynamic_value(calls: CallEvaluator, node: ast.Call, owner: Known, arguments: Arguments) -> Result:
+    """`TABLE.get(n, 0)`, which looks for what is dynamic in a container that is known."""
+    function, held = node.func, calls.scope.program.widened(owner)
+    if not isinstance(function, ast.Attribute) or not isinstance(held, (DictValue, ListValue)):
+        raise NotCompiledError("a method of a container of the model")
+    function.value = calls.expressions.expression(Result(None, owner), function.value, copied=True)
+    return methods.of_container(calls, node, held, arguments)
 
 
 def holder_path(program: Evaluated, method: Value) -> str | None:

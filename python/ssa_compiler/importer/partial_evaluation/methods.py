@@ -39,7 +39,7 @@ from .values import (
 )
 from .wanted_records import read_key, want
 
-__all__ = ["call"]
+__all__ = ["call", "of_container"]
 
 _OF_KEYS = frozenset("get pop setdefault __contains__ __getitem__".split())
 _DTYPES = frozenset(each for each in vars(torch).values() if isinstance(each, torch.dtype))
@@ -79,23 +79,38 @@ def call(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
         given = Arguments([owner, *arguments.positional], arguments.named)
         if (made := of_numbers(calls, node, getattr(value.kind, function.attr), given)) is not None:
             return made
-    if isinstance(value, DictValue) and function.attr == "get" and len(arguments.positional) == 2:
-        if is_none(arguments.positional[1].value):
-            arguments = Arguments(arguments.positional[:1], arguments.named)  # as TorchScript says it
+    if isinstance(value, (DictValue, ListValue)):
+        return of_container(calls, node, value, arguments)
+    calls.place(node, arguments)
+    if isinstance(value, Unknown) and function.attr in ("append", "extend", "insert", "pop", "remove", "clear"):
+        calls.scope.program.resize(calls.scope, function.value, ListValue(None))
+    return Result(node)
+
+
+def of_container(calls: CallEvaluator, node: ast.Call, value: ListValue | DictValue, arguments: Arguments) -> Result:
+    """Evaluate `x.f(...)` of a list or dict.
+
+    Args:
+        calls: evaluates calls.
+        node: the call; the function is an attribute of an expression for the container.
+        value: what the container is.
+        arguments: what is passed.
+    """
+    function = node.func
+    assert isinstance(function, ast.Attribute)
+    if isinstance(value, ListValue):
+        calls.place(node, arguments)
+        return Result(node, _of_list(calls, function, value, arguments))
+    if function.attr == "get" and len(arguments.positional) == 2 and is_none(arguments.positional[1].value):
+        arguments = Arguments(arguments.positional[:1], arguments.named)  # as TorchScript says it
     given = arguments
-    if isinstance(value, DictValue) and arguments.positional and function.attr in _OF_KEYS:
+    if arguments.positional and function.attr in _OF_KEYS:
         key = dict_key(calls.expressions, arguments.positional[0], node)
         given = Arguments([key, *arguments.positional[1:]], arguments.named)
     if function.attr in ("keys", "items", "popitem"):
         reject_tuple_keys(value)
     calls.place(node, given)
-    if isinstance(value, Unknown) and function.attr in ("append", "extend", "insert", "pop", "remove", "clear"):
-        calls.scope.program.resize(calls.scope, function.value, ListValue(None))
-    if isinstance(value, ListValue):
-        return Result(node, _of_list(calls, function, value, arguments))
-    if isinstance(value, DictValue):
-        return Result(node, _of_dict(calls, function, value, arguments))
-    return Result(node)
+    return Result(node, _of_dict(calls, function, value, arguments))
 
 
 def _without_method(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, kind: type) -> Result:

@@ -60,3 +60,29 @@ def test_texts(program):
 
 def test_message():
     check(raised, (-X, 3), (X, 3), (X, 1))
+
+
+CODES = {"running": 0, "large": 5, "negative": 7}
+
+
+def asked(x: Tensor, n: int):
+    """Strings that branches and loops choose, as operands of what takes strings."""
+    status, other = "running", "large" if n > 2 else "negative"
+    for i in range(n):
+        if bool(x[i] > 3):
+            status = "large"
+            break
+        if bool(x[i] < 0):
+            status = "negative"
+            break
+    found = {"running": 1, "large": 2, "negative": 3}
+    found[status] += 10
+    compared = status == "large", status != "negative" and len(status) > 6, status == other, status < other
+    searched = "a" in status, status in ("large", "running"), status.startswith("n"), status in found
+    made = "now " + status, status.upper() if compared[0] else status, f"<{status}>", status[0]
+    return compared, searched, made, CODES[status], found
+
+
+def test_strings_that_are_chosen_are_operands():
+    large, negative = torch.tensor([1.0, 2.0, 5.0, 1.0]), torch.tensor([1.0, -2.0, 5.0, 1.0])
+    check(asked, *((x, n) for x in (large, negative) for n in (2, 0, 1, 3, 4)))

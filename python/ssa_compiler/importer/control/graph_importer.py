@@ -46,27 +46,17 @@ from ..values.values import (
     Value,
     is_const,
 )
-from .operators import Operators
+from .chosen_inputs import ChosenInputs
 from .trip_counts import Iteration, Trips, counted_up_to, most_iterations
 
 __all__ = ["GraphImporter"]
 
-_PASSING_ON = frozenset(
-    f"prim::{kind}"
-    for kind in (
-        *("If", "Loop", "CallFunction", "TupleConstruct", "ListConstruct", "DictConstruct"),
-        *("unchecked_cast", "unchecked_unwrap_optional"),
-    )
-)
-_OF_THE_FIRST = frozenset({"prim::CallMethod", "prim::SetAttr", "aten::append", "aten::_set_item", "aten::insert"})
-"""What takes one of several containers for what it is, and what does so but for its first input."""
-_MAKES_A_LIST = frozenset({"aten::add", "aten::copy", "aten::list", "aten::mul", "aten::slice"})
 _FEW_CONSTANTS = 8
 """A loop over so many is written out."""
 _EMBEDDING = re.compile(r"__torch__\.torch\.nn\.functional\.(?:___torch_mangle_\d+\.)?embedding")
 
 
-class GraphImporter(Operators):
+class GraphImporter(ChosenInputs):
     """Imports the nodes of a graph: `prim` nodes here, one method for each kind, and operators."""
 
     def _node(self, node: Any) -> list[Value]:
@@ -91,41 +81,6 @@ class GraphImporter(Operators):
                 raise self.state.unsupported(
                     "a program that is this large once its loops and calls are written out; compile parts of it"
                 )
-
-    def _one_node(self, node: Any, kind: str) -> list[Value]:
-        inputs = list(node.inputs())
-        if kind in _PASSING_ON:
-            return super()._node(node)
-        for name in (value.debugName() for value in inputs[: 1 if kind in _OF_THE_FIRST else None]):
-            found = self._environments[-1].get(name)
-            if isinstance(found, ChosenRef):
-                results = self._for_each_choice(node, name, found, found.choices)
-                for result in results if kind in _MAKES_A_LIST else ():
-                    self.state.heap.frozen.discard(getattr(result, "cell", ()))  # each branch has made one of its own
-                return results
-        return super()._node(node)
-
-    def _for_each_choice(
-        self, node: Any, name: str, value: ChosenRef, choices: Sequence[ListRef | DictRef]
-    ) -> list[Value]:
-        """Import a node once for each of several containers that one of its inputs may be."""
-        environment, (first, *others) = self._environments[-1], choices
-
-        def run() -> list[Value]:
-            environment[name] = first
-            try:
-                return self._node(node)
-            finally:
-                environment[name] = value
-
-        matches = self.scalars.emit("eq", [value.number, ConstValue(self.state.heap.number(first.cell))])
-        if not others or isinstance(matches, ConstValue):
-            return (
-                run()
-                if not others or getattr(matches, "value", False)
-                else self._for_each_choice(node, name, value, others)
-            )
-        return self.control.choose(matches, run, lambda: self._for_each_choice(node, name, value, others))
 
     # prim nodes.
 

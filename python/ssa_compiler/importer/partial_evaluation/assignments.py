@@ -123,8 +123,7 @@ class Assignments:
             return [ast.copy_location(ast.Assign([target], value), node)]
         name = self.expressions.named(result, node)  # Python evaluates the value first
         given = [self.expressions.evaluate(target.slice), Result(name, result.value)]
-        made = objects.call_special(self.expressions.calls, "__setitem__", owner, given, node)
-        if made is None:
+        if (made := objects.call_special(self.expressions.calls, "__setitem__", owner, given, node)) is None:
             raise NotCompiledError("an object without elements")
         return [ast.copy_location(ast.Expr(made.node), node)]
 
@@ -166,7 +165,7 @@ class Assignments:
         expression = self.expressions.expression(result, node)
         learned: Value | None = None
         if is_none(value):
-            place = self.scope.place(node)
+            place = self.scope.place(target)
             if isinstance(found := self.scope.program.elements.get(place), OptionalValue):
                 learned = found
                 expression = self.scope.program.annotated(expression, found)
@@ -237,6 +236,9 @@ class Assignments:
                 pairs.append((part.value, self.expressions.evaluate(ast.copy_location(display, node))))
             else:
                 pairs.append((part, self._held(group, out, node) if len(elements) > 1 else group))
+        if out and any(isinstance(each, ast.Starred) for part, _ in pairs for each in ast.walk(part)):
+            self.scope.hoist(out, node)  # in front of what unpacking a part puts there
+            out = []
         return [*out, *(made for part, each in pairs for made in self.assign(part, each, node))]
 
     def _side_by_side(self, node: ast.Assign) -> list[ast.stmt] | None:
@@ -309,7 +311,7 @@ class Assignments:
             other = value.element if isinstance(value, ListValue) and value.element is not None else UNKNOWN
             for number, part in enumerate(target.elts):
                 if isinstance(part, ast.Starred):
-                    raise NotCompiledError("a starred target of a loop")
+                    raise NotCompiledError("a starred target in a comprehension, or inside another target")
                 self.bind_target(part, parts[number] if number < len(parts) else other)
 
     def _place(self, target: ast.expr, value: Value | None) -> Any:
@@ -404,10 +406,8 @@ class Assignments:
             self.scope.program.put(self.scope, read, before.value, None, value.element)
             self.scope.program.resize(self.scope, read, before.value)
         general = self.scope.program.widened(value)
-        was_stored, stored = (
-            self.scope.is_stored(node.target.id, before),
-            self.scope.bind(node.target.id, general, node),
-        )
+        was_stored = self.scope.is_stored(node.target.id, before)
+        stored = self.scope.bind(node.target.id, general, node)
         is_remainder = isinstance(value, Scalar) and isinstance(node.op, ast.Mod)
         if was_stored and stored == before.node.id and not is_remainder:
             node.target = ast.copy_location(ast.Name(stored, ast.Store()), node.target)

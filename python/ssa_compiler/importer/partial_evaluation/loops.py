@@ -17,6 +17,7 @@ from .hints import is_plain
 from .interfaces import ExpressionEvaluator, Iteration, Result, StatementEvaluator
 from .iterators import iterated
 from .library_classes import is_deque
+from .new_nodes import with_places
 from .presence import unset
 from .ranges import of_range
 from .rejections import NeedsKnownError, NotCompiledError
@@ -274,6 +275,11 @@ class Loops(UnrolledLoops):
     def _rolled(self, node: ast.For, iteration: Iteration) -> list[ast.stmt]:
         """A loop that stays one."""
         node.iter = iteration.node
+        if any(isinstance(part, ast.Starred) for part in ast.walk(node.target)):
+            whole = self.scope.name()
+            parts = ast.Assign([node.target], ast.Name(whole, ast.Load()))
+            node.body = [with_places(parts, node), *node.body]
+            node.target = with_places(ast.Name(whole, ast.Store()), node)
 
         def once() -> list[ast.stmt]:
             self._statements.bind_target(node.target, iteration.element)

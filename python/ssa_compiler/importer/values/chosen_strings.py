@@ -12,7 +12,7 @@ from .values import ConstValue, RuntimeStr, ScalarValue, Uninitialized, Value
 if TYPE_CHECKING:
     from .state import State
 
-__all__ = ["ChosenStr", "alternatives", "joinable", "rebuilt", "text_parts"]
+__all__ = ["ChosenStr", "alternatives", "joinable", "literals", "rebuilt", "text_parts"]
 
 _MOST = 16
 
@@ -143,3 +143,15 @@ def alternatives(state: State, value: RuntimeStr) -> list[tuple[int, RuntimeStr]
         if not isinstance(which, ConstValue) or which.value == number:
             made.append((number, RuntimeStr(text, pieces)))
     return made
+
+
+def literals(state: State, value: ChosenStr) -> list[tuple[int, ConstValue]]:
+    """Return the strings that a string may be, by their number; none if values are put into one of them.
+
+    Args:
+        state: the interpretation.
+        value: the string.
+    """
+    if any(map(_slots, value.templates)):
+        return []
+    return [(number, ConstValue(found.text)) for number, found in alternatives(state, value)]

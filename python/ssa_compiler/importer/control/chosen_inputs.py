@@ -52,7 +52,9 @@ class ChosenInputs(Operators):
             texts = {name: found for name, found in texts.items() if found}
             if texts and math.prod(map(len, texts.values())) <= _MOST_TEXTS:
                 name, choices = next(iter(texts.items()))
-                return self._for_each(node, name, environment[name].parts[0], choices)
+                chosen = environment[name]
+                assert isinstance(chosen, ChosenStr)
+                return self._for_each(node, name, chosen.parts[0], choices)
         return super()._node(node)
 
     def _literals(self, value: Value | None) -> list[tuple[int, ConstValue]]:

@@ -51,8 +51,9 @@ def compile(
     them: lines that Python runs. `explain()` lists both.
 
     Args:
-        model: function, nn.Module, method of one, ScriptModule or ScriptFunction, what `torch.jit.trace` gives, the
-            path of a file that `torch.jit.save` wrote, or what a registered front end takes.
+        model: function, method, nn.Module, callable object or functools.partial, ScriptModule or ScriptFunction, what
+            `torch.jit.trace` gives, the path of a file that `torch.jit.save` wrote, or what a registered front end
+            takes. The program reads and changes the attributes of objects as eager does.
         example_inputs: positional arguments. Tensors give dtypes, shapes and the device; ints, floats and bools stay
             dynamic where the program does not need them as constants; strings, None and the others are specialised
             (`explain()` lists them). They are neither run nor changed. A call whose arguments differ in what is not

@@ -125,4 +125,7 @@ def _function(model: Any) -> tuple[types.FunctionType, Any] | None:
         return model.forward.__func__, model  # type: ignore[return-value]
     if inspect.ismethod(model):
         return (model.__func__, model.__self__) if isinstance(model.__func__, types.FunctionType) else None
-    return (model, None) if isinstance(model, types.FunctionType) else None
+    if isinstance(model, types.FunctionType):
+        return model, None
+    called = inspect.getattr_static(type(model), "__call__", None)
+    return (called, model) if isinstance(called, types.FunctionType) else None

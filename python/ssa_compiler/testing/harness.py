@@ -144,7 +144,7 @@ def check(
     sets = [call if isinstance(call, Call) else Call(*call) for call in calls]
     if not sets:
         raise ValueError("expected at least one input set")
-    oracle = _copy(model)
+    oracle = _copy(model := _of_object(model))
     compiled &= not lenient and NOT_COMPILED is None
     runner = _Compiled(model, sets[0], target or TARGET, dict(options or {})) if compiled else None
     if runner is not None and runner.device == "cpu" and not isinstance(model, torch.nn.Module):
@@ -306,6 +306,14 @@ def run_eager(model: Model, call: Sequence[Any] | Call, seed: int = 0) -> BaseEx
         The error that it raised, or None.
     """
     return _run_eager(_copy(model), call if isinstance(call, Call) else Call(*call), seed).error
+
+
+def _of_object(model: Model) -> Model:
+    """The module that stands for an object, so that its state is compared, too."""
+    from ..importer.torchscript.object_programs import of_object
+
+    made: Model = of_object(model)
+    return made
 
 
 def _copy(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import operator
 import re
 import subprocess
 import sys
@@ -121,14 +122,6 @@ class HasNoForward(nn.Module):
         return x + 1
 
 
-class Calls:
-    def __call__(self, x: Tensor) -> Tensor:
-        return x
-
-    def method(self, x: Tensor) -> Tensor:
-        return x
-
-
 def varying(*x: Tensor) -> Tensor:
     try:
         return x[0]
@@ -156,13 +149,10 @@ def made_elsewhere() -> Any:
     [
         (HasNoForward(), r"HasNoForward has no forward method: pass one of its methods (model.encode)"),
         (torch.jit.script(Sub()).layer.extra_repr, "the method 'extra_repr' of a Linear is not scripted: mark it"),
-        (
-            functools.partial(rows, n=2),
-            "got a functools.partial: pass the function, and what is bound as example_kwargs",
-        ),
+        (functools.partial(torch.add, other=1), "got a functools.partial of what is not written in Python: pass a"),
         (lambda x: x + 1, "got a lambda, which TorchScript cannot script: write it as a function with def"),
-        (Calls(), "got a callable object of the class Calls: make it an nn.Module"),
-        (Calls().method, "got the bound method 'method' of a Calls, which is no nn.Module: make Calls an nn.Module"),
+        (operator.itemgetter(0), "got a callable object of the class itemgetter, which is not written in Python"),
+        (torch.optim.SGD([X.clone()]).step, "of PyTorch's class SGD: pass a function that calls it"),
         (torch.relu, "got the operator relu: pass a function that calls it"),
         (torch.ops.aten.relu.default, "got the operator relu.default: pass a function that calls it"),
         (nn.Linear, "got the class Linear: pass an instance"),

@@ -49,6 +49,8 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, value: Known, nod
     if isinstance(found, property) and not isinstance(thing, type):
         return program.functions.get(expressions.scope, found.fget, value, node)
     made = _found(expressions, value, found, node.attr)
+    if isinstance(found, torch.nn.Module) and made.path and not isinstance(thing, torch.nn.Module):
+        program.depend_on_module(made.path)  # the object may hold another one later
     if isinstance(thing, torch.nn.Module):
         return _of_module(expressions, owner, made, node)
     if isinstance(thing, (dict, list, tuple, str)):

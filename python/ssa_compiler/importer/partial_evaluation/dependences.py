@@ -100,6 +100,10 @@ class Dependences:
             else:  # a function, of a configuration
                 self._depend_elsewhere(path, self._place_in_root(path))
 
+    def depend_on_module(self, path: str) -> None:
+        """Let the program depend on which module an attribute of an object is."""
+        self._depend_elsewhere(path, self.places[path] if self.is_elsewhere(path) else self._place_in_root(path))
+
     def depend_on_length(self, path: str) -> None:
         """Let the program depend on how many elements a list of the root's has."""
         place = self._place_in_root(path).part(len)

@@ -16,6 +16,7 @@ from ...errors import ScriptError
 from ..isolation.one_import import importing
 from ..isolation.process_state import quiet
 from ..torchscript.models import OpenedModel, declared, loaded, open_model
+from ..torchscript.object_programs import is_object_program
 from ..torchscript.script import script_as
 from .callees import forward_of, is_of_torch
 from .classes import is_plain_class
@@ -62,6 +63,12 @@ def open_for_example(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if _preferred and found is not None:
         with suppress(NotCompiledError, ScriptError):
             return _opened(*found, args, kwargs)
+    if found is not None and is_object_program(model):  # of objects TorchScript takes nothing
+        try:
+            return _opened(*found, args, kwargs)
+        except RejectionError as rejection:
+            text = f"{type(model).__name__} cannot be compiled: {rejection or 'a statement of another kind'}"
+            raise ScriptError(text, location=rejection.location) from None
     try:
         opened = open_model(model)
     except ScriptError as rejection:

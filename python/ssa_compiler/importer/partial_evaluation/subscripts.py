@@ -336,6 +336,8 @@ def element_of_known(expressions: ExpressionEvaluator, owner: Known, index: Know
             part = scope.program.part_of(path, (position,))
             return Result(None, Known(found, part, owner.guards | scope.program.guards_of(index)))
     if isinstance(found, torch.nn.Module) and not isinstance(position, slice):
+        if not isinstance(thing, torch.nn.Module):
+            scope.use(owner)  # it may hold another one later
         return Result(None, Known(found, None, scope.program.guards_of(owner)))
     if isinstance(thing, torch.nn.Module):  # `self.layers[1:]`
         return Result(None, Known(found if isinstance(found, torch.nn.Sequential) else list(found)))

@@ -21,6 +21,7 @@ from ...abi.object_guards import Place
 from ...errors import ScriptError, SourceLocation
 from ..isolation.one_import import importing
 from ..isolation.process_state import quiet
+from .object_programs import of_object
 from .script import script_method, script_model
 
 __all__ = ["OpenedModel", "declared", "has_own_functions", "loaded", "open_model", "state_tensors"]
@@ -79,7 +80,7 @@ def open_model(model: Any) -> OpenedModel:
     """Return what the importer needs of a model.
 
     Args:
-        model: function, nn.Module, a method of one, ScriptModule, ScriptFunction, a method of a ScriptModule, what
+        model: function, nn.Module, a method, callable object or functools.partial, ScriptModule, ScriptFunction, what
             `torch.jit.trace` gives, or the path of a file that `torch.jit.save` wrote. It is not changed.
     Raises:
         ScriptError: TorchScript cannot take it; the message says what to do.
@@ -130,7 +131,7 @@ def loaded(model: Any) -> Any:
         ScriptError: it is the path of no file that `torch.jit.save` wrote.
     """
     if not isinstance(model, (str, os.PathLike)):
-        return getattr(model, "_orig_mod", model) if isinstance(model, torch.nn.Module) else model
+        return of_object(getattr(model, "_orig_mod", model) if isinstance(model, torch.nn.Module) else model)
     path = model
     try:
         with quiet():
@@ -138,7 +139,7 @@ def loaded(model: Any) -> Any:
     except (RuntimeError, ValueError, OSError, pickle.UnpicklingError) as error:
         reason = "there is no such file" if not os.path.exists(path) else str(error).strip().partition("\n")[0]
         raise ScriptError(
-            "expected a function, an nn.Module, a method of one or the path of a file that torch.jit.save wrote, got "
+            "expected a function, a method, an nn.Module, a callable object or the path of a file that torch.jit.save wrote, got "
             f"'{os.fspath(path)}' ({reason}): of what torch.save wrote, pass the module that holds its state"
         ) from error
 
@@ -272,13 +273,16 @@ def _utility(hook: Any) -> str:
     return str(type(hook).__module__).rpartition(".")[2]
 
 
+_CALLS_IT = "pass a function that calls it"
+
+
 def _reject_callable(model: Any) -> None:
     """Reject callables that have no source of their own which TorchScript could read.
 
     Raises:
         ScriptError: with the remedy.
     """
-    expected = "expected a function, an nn.Module or a method of one"
+    expected = "expected a function, a method, an nn.Module or a callable object"
 
     def reject(what: str, remedy: str) -> None:
         raise ScriptError(f"{expected}, got {what}: {remedy}", location=_definition(model))
@@ -286,7 +290,7 @@ def _reject_callable(model: Any) -> None:
     if isinstance(model, type):
         reject(f"the class {model.__name__}", "pass an instance")
     if isinstance(model, functools.partial):
-        reject("a functools.partial", "pass the function, and what is bound as example_kwargs")
+        reject("a functools.partial of what is not written in Python", _CALLS_IT)
     if type(model).__name__ in ("CompiledProgram", "Specialisation") and type(model).__module__.startswith(
         "ssa_compiler."
     ):
@@ -294,16 +298,12 @@ def _reject_callable(model: Any) -> None:
     if isinstance(model, torch.export.ExportedProgram):
         reject("a torch.export.ExportedProgram", "pass the model that it was exported from")
     if inspect.ismethod(model):
-        owner = type(model.__self__).__name__
-        reject(
-            f"the bound method '{model.__name__}' of a {owner}, which is no nn.Module",
-            f"make {owner} an nn.Module, or pass a function",
-        )
+        reject(f"the method '{model.__name__}' of PyTorch's class {type(model.__self__).__name__}", _CALLS_IT)
     if not callable(model):
         reject(type(model).__name__, "pass the program itself")
     if inspect.isbuiltin(model) or isinstance(model, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
-        reject(f"the operator {getattr(model, '__name__', model)}", "pass a function that calls it")
+        reject(f"the operator {getattr(model, '__name__', model)}", _CALLS_IT)
     if not hasattr(model, "__code__") and not hasattr(model, "__wrapped__"):
-        reject(f"a callable object of the class {type(model).__name__}", "make it an nn.Module, or pass a function")
+        reject(f"a callable object of the class {type(model).__name__}, which is not written in Python", _CALLS_IT)
     if getattr(model, "__name__", "") == "<lambda>":
         reject("a lambda, which TorchScript cannot script", "write it as a function with def, in a file")

@@ -83,7 +83,7 @@ class PythonBuiltins:
         name = highlighted(node).partition("(")[0]
         if name == "round":
             raise self._state.unsupported_op("Python's round of a tensor, which has none; write x.round()")
-        if name.startswith("math."):
+        if name == f"math.{kind.removeprefix('aten::')}":  # not `math.log(n) + x`
             self._check_math(node, name)
         if name not in ("sum", "any", "all") or kind != f"aten::{name}" or not _is_builtin(source, name):
             return None

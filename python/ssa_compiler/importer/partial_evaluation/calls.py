@@ -7,6 +7,7 @@ import builtins
 import collections
 import copy
 import dataclasses
+import enum
 import inspect
 import types
 from collections.abc import Mapping, Sequence
@@ -69,6 +70,7 @@ from .values import (
 __all__ = ["Calls"]
 
 _CONSUMERS = frozenset({"all", "any", "dict", "list", "max", "min", "sorted", "sum", "tuple"})
+_CONSUMING_METHODS = frozenset({"extend", "join", "update"})
 _ITERATORS = frozenset({"enumerate", "map", "next", "reversed", "zip"})
 _PARTS = frozenset(
     "children modules named_children named_modules parameters named_parameters buffers named_buffers".split()
@@ -149,6 +151,7 @@ class Calls:
         called = node.func.id if isinstance(node.func, ast.Name) else ""
         own = called in self.scope.variables or called in self.scope.local
         consumes = called in _CONSUMERS and not own and self.scope.lookup(called) is getattr(builtins, called)
+        consumes |= isinstance(node.func, ast.Attribute) and node.func.attr in _CONSUMING_METHODS
         for part in node.args:
             inner = part.value if isinstance(part, ast.Starred) else part
             is_view = isinstance(inner, ast.Call) and (consumes or called in ("len", *_ITERATORS))
@@ -375,6 +378,8 @@ class Calls:
             return made
         if issubclass(kind, torch.nn.Module):
             raise NotCompiledError("a module that is made by the program")
+        if issubclass(kind, enum.Enum):
+            return known_objects.enumerator(self, kind, self.arguments(node))
         if (made := tensor_types.made(self, node, kind)) is not None:
             return made
         if kind is collections.OrderedDict and (display := ordered_display(node)) is not None:

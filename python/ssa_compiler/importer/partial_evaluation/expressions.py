@@ -90,8 +90,8 @@ class Expressions(Conditions):
         if method is None:
             return self._parts(node)
         found: Result = method(node)
-        if getattr(node, "is_condition", False) and objects.is_object(found.value) and objects.decides(found.value):
-            return objects.truth(self.calls, found, node)
+        if getattr(node, "is_condition", False) and objects.is_object(found.value):
+            return records.condition(self, found, node)
         is_part = self.scope.present and isinstance(node, (ast.Subscript, ast.Attribute))
         if is_part and isinstance(found.value, OptionalValue) and ast.unparse(found.node) in self.scope.present:
             return Result(self.scope.program.unwrapped(found.node), found.value.element)

@@ -1,11 +1,12 @@
 """Ints for floats, which TorchScript does not convert for functions of Python's: `interpolate(x, scale_factor=2)`,
-`torch.cdist(x, y, p=1)`.
+`torch.cdist(x, y, p=1)`; and tensors for floats, `math.log(x)`.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import math
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -16,9 +17,12 @@ from torch.jit.annotations import get_signature
 from .hints import number_kind
 from .interfaces import Arguments, Result
 from .new_nodes import with_places
-from .values import Known, Scalar
+from .values import Known, Scalar, TensorValue
 
 __all__ = ["as_float", "with_floats"]
+
+_OF_INTS = frozenset({math.comb, math.factorial, math.gcd, math.isqrt, math.lcm, math.perm, math.trunc})
+"""Functions in `math` that do not take a number for a float."""
 
 
 @lru_cache(maxsize=256)
@@ -54,6 +58,8 @@ def with_floats(function: Any, arguments: Arguments, where: ast.AST) -> Argument
         arguments: the arguments.
         where: the call.
     """
+    if getattr(function, "__module__", "") == "math" and function not in _OF_INTS:
+        return replace(arguments, positional=[_as_number(result, where) for result in arguments.positional])
     if not inspect.isfunction(function) or not (wanted := _float_parameters(function)):
         return arguments
     names = list(inspect.signature(function).parameters)
@@ -63,6 +69,14 @@ def with_floats(function: Any, arguments: Arguments, where: ast.AST) -> Argument
     rest = list(arguments.positional[len(positional) :])
     named = {name: as_float(each, where) if name in wanted else each for name, each in arguments.named.items()}
     return replace(arguments, positional=[*positional, *rest], named=named)
+
+
+def _as_number(result: Result, where: ast.AST) -> Result:
+    """Return a tensor as a float, which functions of numbers make of it."""
+    if not isinstance(result.value, TensorValue):
+        return result
+    made = ast.Call(ast.Name("float", ast.Load()), [result.node], [])
+    return Result(with_places(made, where), Scalar(float))
 
 
 def as_float(result: Result, where: ast.AST) -> Result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -77,7 +78,8 @@ def are_plain(things: Sequence[Any], *, contained: bool) -> bool:
         contained: whether the operator is `in`, to which the elements of a dict do not matter.
     """
     *others, last = things
-    return all(map(is_plain, others)) and is_plain([*last] if contained and isinstance(last, dict) else last)
+    last = [*last] if contained and isinstance(last, dict) else last
+    return all(is_plain(each) or isinstance(each, enum.Enum) for each in (*others, last))
 
 
 def count_of(sizes: Sequence[Value]) -> int | None:

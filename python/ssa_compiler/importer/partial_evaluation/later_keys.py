@@ -22,7 +22,18 @@ from .rejections import NotCompiledError, OrderError
 from .scope import Scope
 from .values import NEVER, UNKNOWN, Known, ObjectValue, OptionalValue, Scalar, is_none
 
-__all__ = ["added_key", "complete", "contains", "element", "is_added", "is_later", "later_keys", "or_default", "stored"]
+__all__ = [
+    "added_key",
+    "complete",
+    "contains",
+    "element",
+    "has_any",
+    "is_added",
+    "is_later",
+    "later_keys",
+    "or_default",
+    "stored",
+]
 
 
 def later_keys(scope: Scope, owner: Result) -> list[str]:
@@ -161,6 +172,13 @@ def contains(expressions: ExpressionEvaluator, owner: Result, key: str, where: a
     for part in ast.walk(test):
         ast.copy_location(part, where)
     return Result(test, Scalar(bool))
+
+
+def has_any(expressions: ExpressionEvaluator, owner: Result, where: ast.AST) -> Result:
+    """Evaluate whether a record that is made without keys has one by now."""
+    tests = [contains(expressions, owner, key, where, ast.In).node for key in later_keys(expressions.scope, owner)]
+    made = tests[0] if len(tests) == 1 else ast.copy_location(ast.BoolOp(ast.Or(), tests), where)
+    return Result(made, Scalar(bool))
 
 
 def or_default(expressions: ExpressionEvaluator, owner: Result, key: str, default: Result, where: ast.AST) -> Result:

@@ -188,6 +188,8 @@ class _Steps:
     def _call(self, node: ast.Call) -> ast.expr:
         if isinstance(node.func, ast.Attribute):
             node.func = self._attribute(node.func)
+        elif isinstance(node.func, ast.Subscript):  # `self.layers[k](x)`, where `k` may be dynamic
+            node.func = self._subscript(node.func)
         elif not isinstance(node.func, ast.Name):
             node.func = self.part(node.func)
         # What is the only argument may be read by the call, with its last operation left to it.

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
+import enum
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -206,7 +207,7 @@ class Program(Dependences):
             example: what is passed.
             kinds: types of which the program is made for the value that is passed.
         """
-        if type(example) in kinds:
+        if type(example) in kinds or isinstance(example, enum.Enum):
             return Known(example)
         value = self._held_by(self.samples.value(example), [example])
         if isinstance(value, ListValue):

@@ -264,6 +264,15 @@ def _mentions(node: ast.AST, name: str) -> bool:
 # Reading records. -----------------------------------------------------------------------------------------------------
 
 
+def condition(expressions: ExpressionEvaluator, owner: Result, node: ast.AST) -> Result:
+    """Evaluate whether an object or record is true; the object itself if that is known."""
+    if not is_record(owner.value):
+        return objects.truth(expressions.calls, owner, node) if objects.decides(owner.value) else owner
+    if keys_of(owner.value) or not later_keys.later_keys(expressions.scope, owner):
+        return owner
+    return later_keys.has_any(expressions, owner, node)
+
+
 def key_attribute(expressions: ExpressionEvaluator, owner: Result, key: Any, where: ast.AST) -> Result:
     """Evaluate `record[key]`.
 

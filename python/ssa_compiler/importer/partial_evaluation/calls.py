@@ -98,6 +98,8 @@ class Calls:
             return objects.create(self, node)
         if hasattr(node, "choice"):
             return Result(node, node.choice)
+        if isinstance(node.func, ast.IfExp):  # `(f if c else g)(x)`
+            return self.expressions.evaluate(_of_either(node, node.func))
         self._consume(node)
         if isinstance(node.func, ast.Attribute):
             if is_super(node.func.value):
@@ -439,3 +441,10 @@ class Calls:
             return None
         guards = frozenset().union(*(self.scope.program.guards_of(value) for value in (*values, *named.values())))
         return self.expressions.known(node, Known(made, None, guards))
+
+
+def _of_either(node: ast.Call, function: ast.IfExp) -> ast.IfExp:
+    """A call of one of two functions, as one of two calls."""
+    first = ast.copy_location(ast.Call(function.body, node.args, node.keywords), node)
+    second = ast.Call(function.orelse, copy.deepcopy(node.args), copy.deepcopy(node.keywords))
+    return ast.copy_location(ast.IfExp(function.test, first, ast.copy_location(second, node)), node)

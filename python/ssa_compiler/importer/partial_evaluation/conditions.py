@@ -14,6 +14,7 @@ from . import later_keys, objects, records, sequences
 from .effects import has_effects
 from .hints import is_plain
 from .interfaces import Result
+from .new_nodes import with_places
 from .rejections import NeedsKnownError, NotCompiledError, OrderError
 from .samples import Samples
 from .scope import Scope
@@ -51,6 +52,10 @@ class Conditions:
 
     def expression(self, result: Result, where: ast.AST, *, copied: bool = False) -> Any:
         """Return an expression for a result."""
+        raise NotImplementedError
+
+    def named(self, result: Result, where: ast.AST, *, fresh: bool = False) -> ast.Name:
+        """Return a variable with a result."""
         raise NotImplementedError
 
     def discard(self, result: Result, where: ast.AST) -> None:
@@ -124,6 +129,8 @@ class Conditions:
             if is_iterator(chosen):
                 raise NotCompiledError("an iterator that is a value")
             return self.evaluate(chosen)
+        if _is_range(node.body) and _is_range(node.orelse):
+            return self.evaluate(_chosen_range(node, self.named(test, node.test)))
         if any(is_iterator(part) or _is_range(part) for part in (node.body, node.orelse)):
             raise NeedsKnownError("an iterator or range that is chosen by a dynamic condition")
         node.test = self.expression(test, node.test)
@@ -215,3 +222,17 @@ def as_condition(node: ast.expr) -> ast.expr:
 
 def _is_range(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+
+
+def _chosen_range(node: ast.IfExp, test: ast.Name) -> ast.Call:
+    """`range(a, b) if c else range(n)` as one range, of numbers that are chosen."""
+    both = [_bounds(part.args) for part in (node.body, node.orelse)]  # type: ignore[attr-defined]
+    numbers: list[ast.expr] = [ast.IfExp(copy.deepcopy(test), *pair) for pair in zip(*both)]
+    return with_places(ast.Call(ast.Name("range", ast.Load()), numbers, []), node)
+
+
+def _bounds(arguments: list[ast.expr]) -> list[ast.expr]:
+    """Start, stop and step of a range."""
+    if len(arguments) == 1:
+        return [ast.Constant(0), arguments[0], ast.Constant(1)]
+    return arguments if len(arguments) == 3 else [*arguments, ast.Constant(1)]

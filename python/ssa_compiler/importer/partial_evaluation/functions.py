@@ -350,7 +350,9 @@ class Functions:
         key = request.key
         if key in self._made:
             return self._made[key]
-        if key in self._active or len(self._active) > _DEPTH:
+        if key in self._active:  # with numbers that are known it may come to an end
+            raise NeedsKnownError("a function that calls itself")
+        if len(self._active) > _DEPTH:
             raise NotCompiledError("a function that calls itself")
         self._active.append(key)
         try:

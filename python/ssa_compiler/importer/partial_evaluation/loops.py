@@ -19,7 +19,7 @@ from .iterators import iterated
 from .library_classes import is_deque
 from .new_nodes import with_places
 from .presence import unset
-from .ranges import of_range
+from .ranges import is_range, of_range
 from .rejections import NeedsKnownError, NotCompiledError
 from .scope import MIXED, literal
 from .tuple_keys import reject_tuple_keys
@@ -224,7 +224,8 @@ class Loops(UnrolledLoops):
         if (late := lazy_loops.computed_late(self._expressions, node, self._builtin)) is not None:
             return self._statements.block(late)
         if self._builtin(node.iter) == "reversed" and any(_changes_items(self.scope, each) for each in node.body):
-            return self._backwards(node)
+            if not self._is_constant(node.iter.args[0]):  # type: ignore[attr-defined]
+                return self._backwards(node)
         source, before = copy.deepcopy(node.iter), (self.scope.fork(), list(self.scope.before), self.scope.present)
         iteration = self.iteration(node.iter)
         if iteration.elements is not None and iteration.is_unrolled:
@@ -248,6 +249,18 @@ class Loops(UnrolledLoops):
             return self.iteration(node)
         finally:
             self._writes_out = False
+
+    def _is_constant(self, node: ast.expr) -> bool:
+        """Whether something to go through stays what it is: a range or a tuple."""
+        saved, hoisted = self.scope.save(), len(self.scope.before)
+        if is_range(self.scope, node):
+            return True
+        value = self._expressions.evaluate(copy.deepcopy(node)).value
+        self.scope.restore(saved)
+        del self.scope.before[hoisted:]
+        is_tuple = isinstance(value, TupleValue) or (isinstance(value, ListValue) and value.is_tuple)
+        is_known = isinstance(value, Known) and isinstance(value.object, (range, tuple))
+        return is_tuple or is_known or is_deque(value)  # of a deque, `check_unchanged` has seen to it
 
     def _backwards(self, node: ast.For) -> list[ast.stmt]:
         """`for x in reversed(items)`, where the list may change: Python counts down from its length."""

@@ -1,16 +1,16 @@
-"""Which dicts are OrderedDicts in eager: to TorchScript, `OrderedDict` is another name of `dict`."""
+"""Which dicts are OrderedDicts or defaultdicts in eager: to TorchScript, `OrderedDict` is another name of `dict`."""
 
 from __future__ import annotations
 
 import inspect
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from typing import Any
 
 from ..ir.locations import highlighted
 from ..values.state import State
 from ..values.values import DictRef
 
-__all__ = ["note_class"]
+__all__ = ["note_class", "note_default_dict"]
 
 
 def note_class(state: State, node: Any, function: Any, made: DictRef) -> None:
@@ -27,6 +27,21 @@ def note_class(state: State, node: Any, function: Any, made: DictRef) -> None:
         return
     if callee.rpartition(".")[2] == "OrderedDict" or _named(function, callee) is OrderedDict:
         state.heap.dict_classes[made.cell] = OrderedDict
+
+
+def note_default_dict(state: State, node: Any, function: Any, made: DictRef) -> bool:
+    """Note that a dict is a defaultdict, if an `aten::dict` says so: partial evaluation makes the defaults.
+
+    Args:
+        state: the interpretation.
+        node: the op, which then returns the dict itself.
+        function: the Python function that it is in, None if there is none.
+        made: the dict.
+    """
+    if _named(function, highlighted(node).partition("(")[0].strip()) is not defaultdict:
+        return False
+    state.heap.dict_classes[made.cell] = defaultdict
+    return True
 
 
 def _named(function: Any, name: str) -> Any:

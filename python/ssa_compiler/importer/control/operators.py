@@ -16,7 +16,7 @@ from ...semantics import autocast
 from ...semantics.rebinding import REBOUND
 from ..containers.classes import Classes, compare_enums
 from ..containers.containers import Containers
-from ..containers.dict_classes import note_class
+from ..containers.dict_classes import note_class, note_default_dict
 from ..containers.dynamic_lists import DynamicLists
 from ..fake.empty_tensor_errors import check_sizes
 from ..ir.locations import highlighted, is_augmented_assignment, is_call, is_item_assignment
@@ -144,10 +144,14 @@ class Operators(Blocks):
         for argument in arguments:
             if isinstance(argument, Uninitialized):
                 return [Uninitialized(str(output.type())) for output in node.outputs()]
+        function = self.modules.python_function(self._calls[-1]) if kind == "aten::dict" else None
+        if function is not None and arguments and isinstance(arguments[0], DictRef):
+            if note_default_dict(self.state, node, function, arguments[0]):
+                return arguments
         try:
             results = self._operator(node, kind, arguments)
             if kind == "aten::dict" and not self.state.scripted and isinstance(results[0], DictRef):
-                note_class(self.state, node, self.modules.python_function(self._calls[-1]), results[0])
+                note_class(self.state, node, function, results[0])
             if (
                 len(results) == 1
                 and isinstance(results[0], ConstValue)

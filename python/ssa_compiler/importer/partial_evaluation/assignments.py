@@ -12,7 +12,7 @@ import torch
 from ...abi.records import attribute_name, can_be_record
 from ...errors import UnsupportedProgramError
 from ..torchscript.function_scope import is_iterator
-from . import iterators, later_keys, objects, records, wanted_records
+from . import default_dicts, iterators, later_keys, objects, records, wanted_records
 from .builtin_calls import numbers_of
 from .displays import spread
 from .ellipses import expanded
@@ -375,6 +375,7 @@ class Assignments:
     def _augassign(self, node: ast.AugAssign) -> list[ast.stmt]:
         if later_keys.is_later(self.expressions, node.target) or later_keys.is_added(self.expressions, node.target):
             return [made for step in augmented(self.scope, node) for made in self.statement(step)]
+        default_dicts.fill_target(self.expressions, node.target)
         result = self.expressions.evaluate(node.value)
         node.value = self.expressions.expression(result, node.value)
         if not isinstance(node.target, ast.Name):
@@ -383,8 +384,7 @@ class Assignments:
             held = self.expressions.present(self.expressions.evaluate(copy.deepcopy(read)))
             if not isinstance(held.value, (TensorValue, Scalar)):
                 self.scope.program.forget_lengths()
-            is_attribute = isinstance(read, ast.Attribute)
-            if not is_attribute:
+            if not (is_attribute := isinstance(read, ast.Attribute)):
                 owner = self.expressions.present(self.expressions.evaluate(copy.deepcopy(read.value)))
                 is_attribute = records.is_record(owner.value)
             changed = self._updated(node, held, result) if is_attribute else None

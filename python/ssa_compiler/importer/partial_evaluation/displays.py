@@ -160,8 +160,7 @@ def dict_display(expressions: ExpressionEvaluator, node: ast.Dict) -> Result:
     if (made_by := getattr(node, "ordered", None)) is not None:
         if pairs:
             raise NotCompiledError("an OrderedDict with elements and dynamic keys")
-        call = ast.copy_location(ast.Call(made_by, [], []), node)
-        annotated = call if annotated is node else expressions.scope.program.annotated(call, value)
+        annotated = ast.copy_location(ast.Call(made_by, [annotated], []), node)
     return Result(annotated, value)
 
 

@@ -151,6 +151,7 @@ class Evaluated(Protocol):
 
     samples: Samples
     elements: dict[Any, Value]
+    factories: dict[Any, Any]
     passed: frozenset[type]
     root: torch.nn.Module | None
     squeezes: bool

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from . import deques, generators, methods
+from . import default_dicts, deques, generators, methods
 from .callees import is_of_torch
 from .classes import is_list_class, is_plain_class
 from .interfaces import Arguments, CallEvaluator, Evaluated, Result
@@ -33,6 +33,9 @@ def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
     if thing is collections.deque:
         calls.scope.use(callee)
         return deques.make(calls, node)
+    if thing is collections.defaultdict:
+        calls.scope.use(callee)
+        return default_dicts.make(calls, node)
     if thing is functools.partial:
         calls.scope.use(callee)
         return _made_partial(calls, node)

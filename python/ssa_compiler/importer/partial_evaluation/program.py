@@ -72,6 +72,7 @@ class Program(Dependences):
         passed: the dataclasses of which objects are among the arguments.
         methods: the copies that are methods, by module and name.
         names: what names of the copies mean: other copies, constants.
+        factories: what makes the defaults of dicts, by the places that make these.
         sources: the Python functions that copies are of, by the names of the copies, behind the paths of their modules.
         held: the tensors of objects that are no modules, by the module that holds the object, and name.
         states: what the program assigns of these.
@@ -99,6 +100,7 @@ class Program(Dependences):
         self.methods: dict[int, dict[str, Any]] = {}
         self.names: dict[str, Any] = {"torch": torch}  # which literals name; the user may call it otherwise
         self.sources: dict[str, Any] = {}
+        self.factories: dict[Any, Any] = {}
         self.held: dict[int, tuple[Any, dict[str, Any]]] = {}
         self._assigned = assigned_attributes(root) if root is not None else Assigned()
         self._constants: dict[int, str] = {}

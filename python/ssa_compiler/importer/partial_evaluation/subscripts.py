@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ..ir.tuple_keys import has_tuple_keys
-from . import records, sequences, wanted_records
+from . import default_dicts, records, sequences, wanted_records
 from .displays import spread
 from .effects import has_effects
 from .ellipses import expanded
@@ -67,6 +67,8 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
         if (called := call_special(expressions.calls, "__getitem__", owner, [index], node)) is None:
             raise NotCompiledError("an object without elements")
         return called
+    if isinstance(owner.value, DictValue):
+        owner, index = default_dicts.fill(expressions, owner, index, node)
     node.value = expressions.expression(owner, node.value)
     if isinstance(owner.value, Never):
         node.slice = expressions.expression(index, node.slice)

@@ -159,3 +159,24 @@ class Numbers(NamedTuple):
 
 def test_constants():
     check(constants, (X, 2), (X, 0), compiled=False)
+
+
+@dataclasses.dataclass
+class Settings:
+    start: torch.Tensor
+    rate: float = 0.5
+    steps: int = 3
+    name: str = "a"
+
+
+def as_dict(x, n: int):
+    settings = Settings(x * 2, 0.25)
+    settings.steps += n
+    found = dataclasses.asdict(settings)
+    settings.start += 1  # the dict has a copy
+    return found, settings.start
+
+
+def test_dataclasses_as_dicts():
+    x = torch.tensor([1.0, 2.0])
+    check(as_dict, (x, 2), (x, 0))

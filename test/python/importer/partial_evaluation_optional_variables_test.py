@@ -250,3 +250,47 @@ def test_what_is_not_set_raises_where_it_is_read():
     assert compiled(torch.ones(2), 4) == 3
     with pytest.raises(UnboundLocalError):
         compiled(torch.ones(2), 1)
+
+
+class Layer:
+    def __init__(self, p: int):
+        self.name = "add" if p > 1 else None
+        self.size = p - 1 if p > 2 else None
+        self.shift = torch.ones(1) * (p - 3) if p > 1 else None
+        self.sizes = [p] if p > 2 else None
+
+    def apply(self, x):
+        y = x * 2 if self.name else x
+        if self.size:
+            y = y + self.size
+        if not self.shift:
+            y = y + 10
+        scales = (1.0, 2.0) if self.name else (3.0, 4.0)
+        if self.sizes and self.size:
+            y = y * 3
+        return y * scales[0], bool(self.size), not self.name
+
+
+def truths_of_attributes(x, n: int):
+    return Layer(n).apply(x)
+
+
+def truths_of_variables(x, n: int):
+    name = "a" if n > 1 else ""
+    k = n - 2 if n > 1 else None
+    total = 0
+    for i in range(n):
+        if k:
+            total += k
+        if not name:
+            total += 1
+        if i > 1:
+            k = None
+        elif i == 0:
+            k = 3
+    return total, 1 if k else 0
+
+
+@pytest.mark.parametrize("program", [truths_of_attributes, truths_of_variables])
+def test_what_may_be_none_is_true_if_it_is_something(program):
+    check(program, *((X, n) for n in (2, 0, 1, 3, 4)))

@@ -24,6 +24,7 @@ from .map_calls import mapped
 from .number_functions import of_numbers
 from .objects import call_special, decides, is_object, truth
 from .ordering import extreme, ordered
+from .presence import optional_truth
 from .ranges import listed_range, of_range
 from .rejections import NotCompiledError, OrderError
 from .scope import literal
@@ -35,6 +36,7 @@ from .values import (
     DictValue,
     Known,
     ListValue,
+    OptionalValue,
     Scalar,
     TupleValue,
     Value,
@@ -123,8 +125,8 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         reject_tuple_keys(value)
     if name in ("str", "repr") and len(values) == 1 and not arguments.named:
         return _text(calls, node, arguments.positional[0])
-    if name == "bool" and len(values) == 1 and is_object(values[0]) and decides(values[0]):
-        return truth(calls, arguments.positional[0], node)
+    if name == "bool" and len(values) == 1 and (made := _truth(calls, arguments.positional[0], node)) is not None:
+        return made
     if name in ("any", "all") and len(values) == 1 and has_tensors(values[0]):
         return truths(calls, node, arguments.positional[0])
     if name == "round" and len(values) == 2 and (made := of_numbers(calls, node, round, arguments)) is not None:
@@ -302,6 +304,13 @@ def _list(calls: CallEvaluator, node: ast.Call) -> Result | None:
         length = calls.scope.program.length(places, value.length)
         return Result(node, ListValue(value.element, places, False, length, value.sample))
     return None
+
+
+def _truth(calls: CallEvaluator, result: Result, node: ast.Call) -> Result | None:
+    """Evaluate `bool(x)` of an object whose class decides, or of what may be None; None of anything else."""
+    if is_object(result.value) and decides(result.value):
+        return truth(calls, result, node)
+    return optional_truth(calls.expressions, result, node) if isinstance(result.value, OptionalValue) else None
 
 
 def numbers_of(scope: Any, result: Result, node: ast.AST) -> Result:

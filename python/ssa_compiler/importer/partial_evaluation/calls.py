@@ -6,7 +6,6 @@ import ast
 import builtins
 import collections
 import copy
-import dataclasses
 import enum
 import inspect
 import types
@@ -181,8 +180,8 @@ class Calls:
         for module in (itertools_calls, operator_calls, ordering):
             if (found := module.call(self, node, thing)) is not None:
                 return found
-        if thing is dataclasses.replace:
-            return named_tuple_methods.replaced_fields(self, node)
+        if (made := named_tuple_methods.of_dataclass(self, node, thing)) is not None:
+            return made
         if thing in dtype_limits.LIMITS:
             return dtype_limits.limits_of(self, node, thing)
         if isinstance(thing, type):

@@ -25,7 +25,7 @@ from . import (
     wanted_records,
 )
 from .comprehensions import comprehension
-from .conditions import Conditions
+from .conditions import Conditions, as_condition
 from .effects import has_effects, may_raise
 from .hints import are_plain, hint
 from .interfaces import Result, StatementEvaluator
@@ -90,12 +90,10 @@ class Expressions(Conditions):
         if method is None:
             return self._parts(node)
         found: Result = method(node)
-        if getattr(node, "is_condition", False) and objects.is_object(found.value):
-            return records.condition(self, found, node)
         is_part = self.scope.present and isinstance(node, (ast.Subscript, ast.Attribute))
         if is_part and isinstance(found.value, OptionalValue) and ast.unparse(found.node) in self.scope.present:
-            return Result(self.scope.program.unwrapped(found.node), found.value.element)
-        return found
+            found = Result(self.scope.program.unwrapped(found.node), found.value.element)
+        return records.condition(self, found, node) if getattr(node, "is_condition", False) else found
 
     def present(
         self, result: Result, error: type[Exception] = TypeError, message: str = "an operand is None"
@@ -276,9 +274,10 @@ class Expressions(Conditions):
     # Operators. -------------------------------------------------------------------------------------------------
 
     def _unaryop(self, node: ast.UnaryOp) -> Result:
-        operand = self.evaluate(node.operand)
-        if not isinstance(node.op, ast.Not):
-            operand = self.present(operand)
+        if isinstance(node.op, ast.Not):
+            operand = self.evaluate(as_condition(node.operand))
+        else:
+            operand = self.present(self.evaluate(node.operand))
         if isinstance(operand.value, Known) and (folded := self._folded(node, type(node.op), [operand])):
             return folded
         if objects.is_object(operand.value) and (name := objects.SPECIAL.get(type(node.op))) is not None:

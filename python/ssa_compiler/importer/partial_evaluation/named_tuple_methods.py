@@ -1,21 +1,23 @@
-"""Methods of named tuples, the user's and `state._replace(step=n)`, and `dataclasses.replace`."""
+"""Methods of named tuples, the user's and `state._replace(step=n)`, and `dataclasses.replace` and `asdict`."""
 
 from __future__ import annotations
 
 import ast
+import copy
 import dataclasses
 import inspect
 import types
 from typing import Any
 
 from .effects import has_effects
+from .hints import is_plain
 from .interfaces import Arguments, CallEvaluator, Result
 from .new_nodes import with_places
 from .rejections import NotCompiledError, OrderError
 from .typed_classes import class_of
-from .values import UNKNOWN, Known, ObjectValue, TupleValue, Value
+from .values import UNKNOWN, Known, ObjectValue, OptionalValue, Scalar, TensorValue, TupleValue, Value
 
-__all__ = ["attribute", "call", "replaced", "replaced_fields"]
+__all__ = ["attribute", "call", "of_dataclass", "replaced"]
 
 
 def _class(value: Value) -> Any:
@@ -57,7 +59,14 @@ def attribute(expressions: Any, node: ast.Attribute, owner: Result) -> Result | 
     return made
 
 
-def replaced_fields(calls: CallEvaluator, node: ast.Call) -> Result:
+def of_dataclass(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
+    """Evaluate a call of a function in `dataclasses`; None of another function."""
+    if function is dataclasses.asdict:
+        return _as_dict(calls, node)
+    return _replaced_fields(calls, node) if function is dataclasses.replace else None
+
+
+def _replaced_fields(calls: CallEvaluator, node: ast.Call) -> Result:
     """Evaluate `dataclasses.replace(options, step=n)`.
 
     Raises:
@@ -91,3 +100,28 @@ def replaced(calls: CallEvaluator, node: ast.Call, owner: Result, kind: Any, fie
     parts = {each: given.get(each) or ast.Attribute(name, each, ast.Load()) for each in fields}
     made = ast.Call(node.func, [], [ast.keyword(each, value) for each, value in parts.items()])
     return calls.called(with_places(made, node), Result(None, Known(kind)))
+
+
+def _as_dict(calls: CallEvaluator, node: ast.Call) -> Result:
+    """Evaluate `dataclasses.asdict(options)`, which copies tensors.
+
+    Raises:
+        NotCompiledError: that is no dataclass, or has fields that are no tensors, numbers or strings.
+    """
+    owner = calls.expressions.evaluate(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    kind = owner.value.kind if owner is not None and isinstance(owner.value, ObjectValue) else object
+    if owner is None or not dataclasses.is_dataclass(kind):
+        raise NotCompiledError("dataclasses.asdict() of another object")
+    name = calls.expressions.named(owner, node)
+    values: list[ast.expr] = []
+    for each in dataclasses.fields(kind):
+        part = with_places(ast.Attribute(copy.deepcopy(name), each.name, ast.Load()), node)
+        value = calls.expressions.evaluate(copy.deepcopy(part)).value
+        held = value.element if isinstance(value, OptionalValue) else value
+        if isinstance(value, TensorValue):
+            part = ast.Call(ast.Attribute(part, "clone", ast.Load()), [], [])
+        elif not isinstance(held, Scalar) and not (isinstance(held, Known) and is_plain(held.object)):
+            raise NotCompiledError("dataclasses.asdict() of fields that are no tensors, numbers or strings")
+        values.append(part)
+    keys: list[ast.expr | None] = [ast.Constant(each.name) for each in dataclasses.fields(kind)]
+    return calls.expressions.evaluate(with_places(ast.Dict(keys, values), node))

@@ -15,8 +15,21 @@ from . import unions
 from .float_parameters import as_float
 from .hints import number_kind
 from .interfaces import Arguments, Result
+from .new_nodes import put_in, with_places
 from .rejections import NotCompiledError
-from .values import Known, ListValue, OptionalValue, TensorValue, Unknown, Value, annotation, is_none, is_something
+from .values import (
+    DictValue,
+    Known,
+    ListValue,
+    OptionalValue,
+    Scalar,
+    TensorValue,
+    Unknown,
+    Value,
+    annotation,
+    is_none,
+    is_something,
+)
 
 __all__ = [
     "augmented",
@@ -27,6 +40,7 @@ __all__ = [
     "none_itself",
     "of_module",
     "operands",
+    "optional_truth",
     "required",
     "unset",
 ]
@@ -243,3 +257,31 @@ def declared_unset(scope: Any, node: Any) -> list[ast.stmt]:
         out.append(ast.copy_location(ast.Assign([stored], nothing), node))
         scope.variables[name] = unset(scope, name)
     return out
+
+
+def optional_truth(expressions: Any, result: Result, node: ast.AST) -> Result:
+    """Evaluate whether a value is true that may be None: it is there, and is not empty or zero.
+
+    Args:
+        expressions: evaluates expressions.
+        result: the value.
+        node: its place.
+    Returns:
+        The value itself if what it holds is always true, or it is not known when.
+    """
+    element = result.value.element  # type: ignore[attr-defined]
+    kind = element.kind if isinstance(element, Scalar) else None
+    test = "bool(_)" if isinstance(element, TensorValue) else _TESTS.get(kind)
+    if isinstance(element, (ListValue, DictValue)):
+        test = "len(_) != 0"
+    if test is None:
+        return result
+    held = result.node if isinstance(result.node, ast.Name) else expressions.named(result, node)
+    there = ast.Compare(copy.deepcopy(held), [ast.IsNot()], [ast.Constant(None)])
+    held_value = expressions.scope.program.unwrapped(copy.deepcopy(held))
+    made = ast.BoolOp(ast.And(), [there, put_in(ast.parse(test, mode="eval").body, "_", held_value)])
+    return Result(with_places(made, node), Scalar(bool))
+
+
+_TESTS: dict[Any, str] = {bool: "bool(_)", int: "_ != 0", float: "_ != 0.0", str: "_ != ''"}
+"""When a number or string is true."""

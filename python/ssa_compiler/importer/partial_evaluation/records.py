@@ -16,9 +16,10 @@ from . import later_keys, objects
 from .definitions import expression_of
 from .effects import has_effects
 from .interfaces import Arguments, CallEvaluator, Evaluated, ExpressionEvaluator, Iteration, Result
+from .presence import optional_truth
 from .rejections import NotCompiledError, OrderError
 from .scope import Scope
-from .values import UNKNOWN, DictValue, Known, ObjectValue, TupleValue, Value, annotation
+from .values import UNKNOWN, DictValue, Known, ObjectValue, OptionalValue, TupleValue, Value, annotation
 from .wanted_records import WANTED, keys_of, met, reject_key, want
 
 __all__ = [
@@ -265,7 +266,11 @@ def _mentions(node: ast.AST, name: str) -> bool:
 
 
 def condition(expressions: ExpressionEvaluator, owner: Result, node: ast.AST) -> Result:
-    """Evaluate whether an object or record is true; the object itself if that is known."""
+    """Evaluate whether an object, a record or what may be None is true; anything else is returned as it is."""
+    if isinstance(owner.value, OptionalValue):
+        return optional_truth(expressions, owner, node)
+    if not objects.is_object(owner.value):
+        return owner
     if not is_record(owner.value):
         return objects.truth(expressions.calls, owner, node) if objects.decides(owner.value) else owner
     if keys_of(owner.value) or not later_keys.later_keys(expressions.scope, owner):

@@ -31,6 +31,7 @@ from ..kernels.linalg_ready import make_lowerable
 from ..kernels.region_kernels import form_regions
 from ..kernels.stubs import insert_bodies
 from ..legalize.await_barriers import hide_awaited
+from ..legalize.concatenations import hide_concatenated
 from ..legalize.dynamic_carries import branch_to_tensors, carry_sizes, hide_places, loosen_loops
 from ..legalize.effect_order import keep_order, order_assertions
 from ..legalize.gpu_dispatches import correct_dispatches, decompose_softmax, skip_empty_launches, widen_summands
@@ -138,6 +139,7 @@ class Compilation(ModuleAtWork):
         consume_written_arguments(self._module)
         self._copies = copy_forwarded(self._module) + own_updates(self._module)
         reuse_captures(self._module)
+        hide_concatenated(self._module)
         keep_floats(self._module)
         hide_constants(self._module)  # last: the passes above know what makes a tensor of nothing
         self._repairs = Repairs(self._module)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -39,11 +40,17 @@ Violation = tuple[str, bool, list[int]]
 _NO_FIXED_POINT = "failed to solve for"
 # Failures of the program's structure: the op at the location is not to blame.
 _NOT_OF_AN_OP = ("unresolved target materialization", _NO_FIXED_POINT, "does not dominate")
+_SYMBOL = re.compile(r"undefined symbol: (\w+)")
 _NO_END = "maximum iteration count exceeded in fixed point pipeline"
 _TYPES = "!torch.float"
 _TOPOLOGY = (
     "#hal.device.topology<links = [(@__device_0 -> @__device_0 = {transparent_access = true, unified_memory = true})]>"
 )
+
+
+def _base_name(op: ir.Operation) -> str:
+    """The name of a torch op as C has it: `acos` of `aten::acos`."""
+    return (torch_operator(op) or "").partition("::")[2].partition(".")[0]
 
 
 class ModuleAtWork:
@@ -184,6 +191,9 @@ class ModuleAtWork:
 
     def _named_ops(self, attempt: Attempt, completed: Completed) -> list[tuple[ir.Operation, str]]:
         """The ops to blame for the first message that names one, each with the message."""
+        missing = set(_SYMBOL.findall(completed.stderr))  # a function of C's that IREE's kernels do not have
+        if found := [op for op in walk(self._module.operation) if _base_name(op) in missing]:
+            return [(op, f"undefined symbol: {_base_name(op)}") for op in found]
         for diagnostic in parse_diagnostics(completed.stderr):
             if diagnostic.kind not in ("error", "note") or not diagnostic.file.endswith(".mlir"):
                 continue

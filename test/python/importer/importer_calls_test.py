@@ -121,16 +121,16 @@ def test_methods_and_submodules() -> None:
 
 
 def countdown(x: Tensor, n: int) -> Tensor:
-    if n == 0:
+    if int(x[0, 0]) == n:
         return x
-    return countdown(x, n - 1)
+    return countdown(x - 1, n)
 
 
 class Recursive(nn.Module):
     def down(self, x: Tensor, n: int) -> Tensor:
-        if n == 0:
+        if int(x[0, 0]) == n:
             return x
-        return self.down(x + 1, n - 1)
+        return self.down(x - 1, n)
 
     def forward(self, x: Tensor, n: int) -> Tensor:
         return self.down(x, n)

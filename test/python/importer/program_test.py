@@ -224,9 +224,10 @@ def recursive(x: Tensor, n: int) -> Tensor:
     return recursive(x + 1, n - 1)
 
 
-def test_recursion_is_rejected() -> None:
-    with pytest.raises((errors.UnsupportedProgramError, errors.ScriptError), match=r"recursi|defined"):
-        imported(recursive, torch.zeros(2), 3)
+def test_recursion_ends_with_a_constant() -> None:
+    program = import_program(recursive, (torch.zeros(2), 3))
+    assert [spec.path for spec in program.constant_specs()] == ["n"]
+    assert ops(program.module).count("aten.add.Scalar") == 3
 
 
 class Tied(nn.Module):

@@ -80,7 +80,8 @@ def bits_of_truth(x: Tensor):
 
 @rejected(X, says=r"math.sqrt of a tensor, which is a number; write float\(x\)")
 def roots_of_tensor(x: Tensor):
-    return math.sqrt(x.sum())  # rejected
+    y = x.clone().t_()  # which partial evaluation does not take
+    return math.sqrt(y.sum())  # rejected
 
 
 @rejected(X, says="TorchScript does not know view with a dtype.*; to convert the elements, use to")

@@ -102,11 +102,17 @@ def scaled(x, y, z, k: int = 2, flag: bool = False):
     return x * y - z * k + (1 if flag else 0)
 
 
+def by_keywords(x, **options):
+    return x * options.get("scale", 1) + options["shift"]
+
+
 def test_partial_functions():
     bound = functools.partial(scaled, torch.full((3,), 2.0), z=X * 2, k=5)
     check(bound, (X,), (-X,))
     compiled = ssa_compiler.compile(bound, (X,), fullgraph=True)
     torch.testing.assert_close(compiled(X, k=1, flag=True), bound(X, k=1, flag=True))
+    of_keywords = functools.partial(by_keywords, scale=3, shift=X)
+    check(of_keywords, (X,), (-X,))
     eager, ours = (functools.partial(Sampler().sample, steps=3) for _ in range(2))
     compiled = ssa_compiler.compile(ours, (X,), fullgraph=True)
     for x in (X, -X):

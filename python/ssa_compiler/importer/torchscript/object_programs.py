@@ -17,7 +17,6 @@ import torch
 __all__ = ["is_object_program", "of_object"]
 
 _OBJECT, _FUNCTION = "object", "_ssa_compiler_function"
-_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 _NUMBERS = itertools.count()
 
 
@@ -29,13 +28,14 @@ class _Called:
         function: the function that runs.
         held: attributes of the module, by name.
         expression: what is called, in the text of forward.
-        given: the arguments that are bound, as text.
+        positional, named: the arguments that are bound, as text.
     """
 
     function: Callable[..., Any]
     held: dict[str, Any]
     expression: str
-    given: list[str] = field(default_factory=list)
+    positional: list[str] = field(default_factory=list)
+    named: list[str] = field(default_factory=list)
 
 
 def of_object(model: Any) -> Any:
@@ -89,21 +89,24 @@ def _called(model: Any) -> _Called | None:
 
 def _bound(partial: functools.partial[Any]) -> _Called | None:
     """What a functools.partial calls: what it binds are attributes of the module."""
-    inner, function = partial.func, partial.func
+    function = partial.func
     if inspect.ismethod(function) and isinstance(function.__self__, torch.nn.Module):
         made = _Called(function.__func__, {_OBJECT: function.__self__}, f"self.{_OBJECT}.{function.__name__}")
     elif isinstance(function, torch.nn.Module):
         made = _Called(type(function).forward, {_OBJECT: function}, f"self.{_OBJECT}")
     elif _is_of_user(function):
         made = _Called(function, {}, _FUNCTION)
-    elif (found := _called(inner)) is not None:
+    elif (found := _called(function)) is not None:
         made = found
     else:
         return None
-    places = {f"bound_{number}": value for number, value in enumerate(partial.args)}
-    named = {name: value for name, value in partial.keywords.items() if not _is_plain(value)}
-    made.held |= {**places, **{f"bound_{name}": value for name, value in named.items()}}
-    made.given = [*(f"self.{name}" for name in places), *(f"{name}=self.bound_{name}" for name in named)]
+    # A number that is bound to a parameter is its default; what `**kwargs` takes is no parameter.
+    parameters = inspect.signature(partial).parameters
+    named = {k: value for k, value in partial.keywords.items() if k not in parameters or not _is_plain(value)}
+    bound: dict[Any, Any] = {**dict(enumerate(partial.args)), **named}
+    made.held |= {f"bound_{key}": value for key, value in bound.items()}
+    made.positional = [f"self.bound_{number}" for number in range(len(partial.args))]
+    made.named = [f"{name}=self.bound_{name}" for name in named]
     return made
 
 
@@ -155,34 +158,25 @@ def _module(signature: inspect.Signature, called: _Called) -> type[_Program]:
     plain = [each.replace(annotation=Parameter.empty, default=_shown(each.default)) for each in _of(signature)]
     text = str(inspect.Signature([Parameter("self", Parameter.POSITIONAL_ONLY), *plain]))
     text = text.replace("(self, /, ", "(self, ").replace("(self, /)", "(self)")
-    positional = [each for each in called.given if "=" not in each]
     given = [passed.get(each.kind, "{0}").format(each.name) for each in plain]
-    named = [each for each in called.given if "=" in each]
-    lines = [f"def forward{text}:\n", f"    return {called.expression}({', '.join([*positional, *given, *named])})\n"]
+    arguments = ", ".join([*called.positional, *given, *called.named])
+    lines = [f"def forward{text}:\n", f"    return {called.expression}({arguments})\n"]
     original: Any = inspect.unwrap(called.function)
     file = f"<a program of {original.__code__.co_filename}, {next(_NUMBERS)}>"
     linecache.cache[file] = (sum(map(len, lines)), None, lines, file)
     names = original.__globals__ | {"__name__": __name__, _FUNCTION: called.function}
     exec(compile("".join(lines), file, "exec"), names)
     forward = names["forward"]
-    forward.__defaults__ = _defaults(signature, *_POSITIONAL)
-    forward.__kwdefaults__ = {
-        each.name: each.default
-        for each in _of(signature)
-        if each.kind is Parameter.KEYWORD_ONLY and each.default is not Parameter.empty
-    } or None
+    defaults = [each for each in _of(signature) if each.default is not Parameter.empty]
+    by_name = {each.name: each.default for each in defaults if each.kind is Parameter.KEYWORD_ONLY}
+    forward.__defaults__ = tuple(each.default for each in defaults if each.name not in by_name)
+    forward.__kwdefaults__ = by_name
     forward.__annotations__ = {
         each.name: each.annotation for each in _of(signature) if each.annotation is not Parameter.empty
     }
     held = called.held.get(_OBJECT, original)
     owner = held if isinstance(held, (type, types.FunctionType)) else type(held)
     return type(owner.__name__, (_Program,), {"forward": forward, "__module__": __name__})
-
-
-def _defaults(signature: inspect.Signature, *kinds: Any) -> tuple[Any, ...] | None:
-    """The defaults of the parameters of some kinds."""
-    found = [each.default for each in _of(signature) if each.kind in kinds]
-    return tuple(each for each in found if each is not Parameter.empty) or None
 
 
 def _of(signature: inspect.Signature) -> list[Parameter]:

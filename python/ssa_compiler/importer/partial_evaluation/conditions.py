@@ -15,6 +15,7 @@ from .effects import has_effects
 from .hints import is_plain
 from .interfaces import Result
 from .new_nodes import with_places
+from .presence import optional_truth
 from .rejections import NeedsKnownError, NotCompiledError, OrderError
 from .samples import Samples
 from .scope import Scope
@@ -41,9 +42,11 @@ class Conditions:
     Attributes:
         scope: the function.
         samples: what tensors may look like.
+        calls: evaluates calls.
     """
 
     scope: Scope
+    calls: Any
     samples: Samples
 
     def evaluate(self, node: ast.expr) -> Result:
@@ -57,6 +60,18 @@ class Conditions:
     def named(self, result: Result, where: ast.AST, *, fresh: bool = False) -> ast.Name:
         """Return a variable with a result."""
         raise NotImplementedError
+
+    def _condition(self, owner: Result, node: ast.AST) -> Result:
+        """Evaluate whether an object, a record or what may be None is true; anything else is returned as it is."""
+        if isinstance(owner.value, OptionalValue):
+            return optional_truth(self, owner, node)
+        if not objects.is_object(owner.value):
+            return owner
+        if not records.is_record(owner.value):
+            return objects.truth(self.calls, owner, node) if objects.decides(owner.value) else owner
+        if records.keys_of(owner.value) or not later_keys.later_keys(self.scope, owner):
+            return owner
+        return later_keys.has_any(self.calls.expressions, owner, node)
 
     def discard(self, result: Result, where: ast.AST) -> None:
         """Keep the errors of an expression whose value is known."""

@@ -89,6 +89,7 @@ def fill(expressions: ExpressionEvaluator, owner: Result, index: Result, node: a
         The dict and the key, as variables if there may be a default.
     Raises:
         NotCompiledError: the dict has defaults in some runs only.
+        OrderError: the key has effects, and has to be computed before.
     """
     assert isinstance(owner.value, DictValue)
     scope = expressions.scope

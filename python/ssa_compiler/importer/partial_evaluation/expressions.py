@@ -93,7 +93,7 @@ class Expressions(Conditions):
         is_part = self.scope.present and isinstance(node, (ast.Subscript, ast.Attribute))
         if is_part and isinstance(found.value, OptionalValue) and ast.unparse(found.node) in self.scope.present:
             found = Result(self.scope.program.unwrapped(found.node), found.value.element)
-        return records.condition(self, found, node) if getattr(node, "is_condition", False) else found
+        return self._condition(found, node) if getattr(node, "is_condition", False) else found
 
     def present(
         self, result: Result, error: type[Exception] = TypeError, message: str = "an operand is None"

@@ -133,7 +133,8 @@ def enumerator(calls: CallEvaluator, kind: type[enum.Enum], arguments: Arguments
     """Evaluate `Mode("fast")`, the enumerator that has a value.
 
     Raises:
-        NotCompiledError: there is none, or the value is dynamic.
+        NeedsKnownError: the value is dynamic.
+        NotCompiledError: there is none.
     """
     values = [result.value for result in (*arguments.positional, *arguments.named.values())]
     if len(values) != 1 or not isinstance(values[0], Known):

@@ -252,9 +252,9 @@ class Loops(UnrolledLoops):
 
     def _is_constant(self, node: ast.expr) -> bool:
         """Whether something to go through stays what it is: a range or a tuple."""
-        saved, hoisted = self.scope.save(), len(self.scope.before)
         if is_range(self.scope, node):
             return True
+        saved, hoisted = self.scope.save(), len(self.scope.before)
         value = self._expressions.evaluate(copy.deepcopy(node)).value
         self.scope.restore(saved)
         del self.scope.before[hoisted:]

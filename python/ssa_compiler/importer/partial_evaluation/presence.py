@@ -46,6 +46,8 @@ __all__ = [
 ]
 
 _UNSET = "unset"
+_TESTS: dict[Any, str] = {bool: "bool(_)", int: "_ != 0", float: "_ != 0.0", str: "_ != ''"}
+"""When a number or string is true."""
 _OF_INTS = frozenset({"IntType", "NumberType", "BoolType"})
 """Types of parameters that take an int."""
 
@@ -281,7 +283,3 @@ def optional_truth(expressions: Any, result: Result, node: ast.AST) -> Result:
     held_value = expressions.scope.program.unwrapped(copy.deepcopy(held))
     made = ast.BoolOp(ast.And(), [there, put_in(ast.parse(test, mode="eval").body, "_", held_value)])
     return Result(with_places(made, node), Scalar(bool))
-
-
-_TESTS: dict[Any, str] = {bool: "bool(_)", int: "_ != 0", float: "_ != 0.0", str: "_ != ''"}
-"""When a number or string is true."""

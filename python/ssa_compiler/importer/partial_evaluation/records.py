@@ -16,10 +16,9 @@ from . import later_keys, objects
 from .definitions import expression_of
 from .effects import has_effects
 from .interfaces import Arguments, CallEvaluator, Evaluated, ExpressionEvaluator, Iteration, Result
-from .presence import optional_truth
 from .rejections import NotCompiledError, OrderError
 from .scope import Scope
-from .values import UNKNOWN, DictValue, Known, ObjectValue, OptionalValue, TupleValue, Value, annotation
+from .values import UNKNOWN, DictValue, Known, ObjectValue, TupleValue, Value, annotation
 from .wanted_records import WANTED, keys_of, met, reject_key, want
 
 __all__ = [
@@ -263,19 +262,6 @@ def _mentions(node: ast.AST, name: str) -> bool:
 
 
 # Reading records. -----------------------------------------------------------------------------------------------------
-
-
-def condition(expressions: ExpressionEvaluator, owner: Result, node: ast.AST) -> Result:
-    """Evaluate whether an object, a record or what may be None is true; anything else is returned as it is."""
-    if isinstance(owner.value, OptionalValue):
-        return optional_truth(expressions, owner, node)
-    if not objects.is_object(owner.value):
-        return owner
-    if not is_record(owner.value):
-        return objects.truth(expressions.calls, owner, node) if objects.decides(owner.value) else owner
-    if keys_of(owner.value) or not later_keys.later_keys(expressions.scope, owner):
-        return owner
-    return later_keys.has_any(expressions, owner, node)
 
 
 def key_attribute(expressions: ExpressionEvaluator, owner: Result, key: Any, where: ast.AST) -> Result:

@@ -102,6 +102,8 @@ def _bound(partial: functools.partial[Any]) -> _Called | None:
         return None
     # A number that is bound to a parameter is its default; what `**kwargs` takes is no parameter.
     parameters = inspect.signature(partial).parameters
+    if "self" in parameters:  # of a method without its object, whose name forward takes itself
+        return None
     named = {k: value for k, value in partial.keywords.items() if k not in parameters or not _is_plain(value)}
     bound: dict[Any, Any] = {**dict(enumerate(partial.args)), **named}
     made.held |= {f"bound_{key}": value for key, value in bound.items()}

@@ -1,7 +1,7 @@
 """Objects with tensors or state that a function finds in global names and closures, as attributes of a module.
 
 A program reads tensors, and stores what it assigns, by the names of attributes of a module. That of a function is made
-of the places where such objects are found.
+of the places where such objects are found. The modules among them are its parts.
 """
 
 from __future__ import annotations
@@ -43,7 +43,11 @@ class Surroundings(torch.nn.Module):
         return name
 
     def _is_unused(self, name: str) -> bool:
-        return name not in self._places and not hasattr(torch.nn.Module, name) and name not in vars(self)
+        return not any(name in space for space in (self._places, self._modules, vars(torch.nn.Module), vars(self)))
+
+    def add_part(self, module: torch.nn.Module) -> None:
+        """Let a module that the function finds there be a part."""
+        self.add_module(f"part_{len(self._modules)}", module)
 
     def found(self) -> Iterator[tuple[str, Any]]:
         """Iterate over the attributes: the names, and what is there now."""

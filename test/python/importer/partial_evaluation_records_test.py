@@ -1,6 +1,8 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 """Dicts whose elements are of several types: partial evaluation makes them objects with an attribute for each key."""
 
+from typing import Dict, List  # noqa: UP035
+
 import pytest
 import torch
 from torch import nn
@@ -301,3 +303,26 @@ def test_records_that_come_to_one_variable_are_of_one_class(program):
     """An element that is None in one of them is Optional in all."""
     x = torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, 2.0], [0.0, 1.0]])
     check(program, *[(x, n) for n in (3, 0, 1, 2, 4)], compiled=False)
+
+
+def cached(x, cache=None):
+    if cache is not None and "k" in cache:
+        cache["k"] = cache["k"] * 0.5 + x
+        return cache["k"] + 1
+    if cache is not None:
+        cache["k"] = x
+    return x * 2
+
+
+def annotated(x, n):
+    caches: List[Dict[str, torch.Tensor]] = [{} for _ in range(2)]  # noqa: UP006
+    y = cached(x[0], caches[0])
+    for _ in range(n):
+        for each in caches:
+            y = cached(y, each)
+    return y, cached(y)
+
+
+def test_records_stand_in_an_annotated_list():
+    x = torch.tensor([[1.0, 0.0], [3.0, 4.0]])
+    check(annotated, *[(x, n) for n in (3, 0, 1, 2)], compiled=False)

@@ -282,10 +282,10 @@ def joins_texts(x: Tensor, n: int):
 
 @rejected(X, 2, says="aten::count on a list whose length depends on run-time values; stack it first")
 def counts_in_growing(x: Tensor, n: int):
-    items = [1]
+    items = [x]
     for i in range(n):
-        items.append(i)
-    return x + items.count(1)  # rejected
+        items.append(x * i)
+    return x + items.count(x)  # rejected
 
 
 @rejected(X, 2, says="aten::eq on a list whose length depends on run-time values; (stack it first|call it)")

@@ -18,7 +18,6 @@ from .chosen_elements import ChosenElements
 from .dicts import Dicts
 from .dynamic_dicts import DynamicDicts
 from .dynamic_lists import DynamicLists
-from .dynamic_search import located
 from .equal_lists import compared
 from .equal_views import EqualViews
 from .list_classes import ListClasses
@@ -270,7 +269,7 @@ class Containers:
         return [] if found is None else [found]
 
     def _growing_contains(self, value: Any, wanted: Value) -> Value:
-        return located(self.growing, [value], [wanted])[0]
+        return self.growing.has(value, wanted)
 
     def _growing_copy(self, value: Value) -> Value:
         return self.new_list([value])

@@ -17,7 +17,6 @@ from ..values.plan import Form
 from ..values.state import State
 from ..values.values import NONE, ConstValue, DictRef, ListRef, ScalarValue, TupleValue, Value
 from .dynamic_lists import DynamicLists
-from .dynamic_search import located
 from .list_values import ListValues
 from .tuple_keys import key_ints
 
@@ -89,7 +88,7 @@ class DynamicDicts:
         if not any(map(self.containers.is_growing, columns)):
             return self.containers.values.located(keys, key)
         lists = [self.growing.lifted(heap.contents[column.cell], ConstValue(0)) for column in columns]
-        return located(self.growing, lists, key.elements if isinstance(key, TupleValue) else [key])
+        return self.growing.located(lists, key.elements if isinstance(key, TupleValue) else [key])
 
     def _at(self, target: Any, place: Value) -> Value:
         return self._on(self._lists(target)[1], "__getitem__", place)[0]

@@ -33,6 +33,7 @@ from ..values.dynamic_list_value import (
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, ListRef, ScalarValue, Site, TensorValue, Value
+from .dynamic_search import DynamicSearch
 from .reserved_capacity import ReservedCapacity
 
 __all__ = ["DynamicLists"]
@@ -45,7 +46,7 @@ _LEAST = 4  # rows of a buffer whose final size is not known
 Choose = Callable[[Value, Callable[[], list[Value]], Callable[[], list[Value]]], list[Value]]
 
 
-class DynamicLists:
+class DynamicLists(DynamicSearch):
     """Implements ops on such lists; the methods are named like those of `Containers`.
 
     Each takes the list's cell and contents, and returns its new contents (None if it does not change) and its result.
@@ -67,8 +68,6 @@ class DynamicLists:
     def method(self, name: str) -> Callable[..., tuple[DynamicListValue | None, Value | None]] | None:
         """Return what implements `append`, ...; None if nothing does."""
         return self.set_item if name == "set_item" else getattr(self, f"_{name}", None)
-
-    # ReservedCapacity.
 
     def reserve(self, value: DynamicListValue, rows: Value) -> DynamicListValue:
         """Emit that the buffer has at least so many rows; it grows to at least twice its size."""

@@ -46,7 +46,7 @@ from ..values.values import (
     Value,
     is_const,
 )
-from .chosen_inputs import ChosenInputs
+from .concatenations import Concatenations
 from .trip_counts import Iteration, Trips, counted_up_to, most_iterations
 
 __all__ = ["GraphImporter"]
@@ -56,7 +56,7 @@ _FEW_CONSTANTS = 8
 _EMBEDDING = re.compile(r"__torch__\.torch\.nn\.functional\.(?:___torch_mangle_\d+\.)?embedding")
 
 
-class GraphImporter(ChosenInputs):
+class GraphImporter(Concatenations):
     """Imports the nodes of a graph: `prim` nodes here, one method for each kind, and operators."""
 
     def _node(self, node: Any) -> list[Value]:
@@ -143,12 +143,17 @@ class GraphImporter(ChosenInputs):
         (value,) = [self._lookup(value) for value in node.inputs()]
         if isinstance(value, Uninitialized):
             return [value] * node.outputsSize()
+        count, text = ConstValue(node.outputsSize()), f"expected {node.outputsSize()}"
+        too_many, too_few = (f"ValueError: {each} values to unpack ({text}" for each in ("too many", "not enough"))
+        if self.containers.is_growing(value):
+            (length,) = self.containers.call("aten::len", [value])
+            self.scalars.require(self.scalars.emit("le", [length, count]), f"{too_many})")
+            self.scalars.require(self.scalars.emit("ge", [length, count]), f"{too_few})")
+            places = map(ConstValue, range(count.value))
+            return [self.containers.call("aten::__getitem__", [value, place])[0] for place in places]
         elements = self.containers.elements(value)
-        if len(elements) != node.outputsSize():
-            text = f"expected {node.outputsSize()}"
-            if len(elements) > node.outputsSize():
-                raise ProgramRaises(f"ValueError: too many values to unpack ({text})")
-            raise ProgramRaises(f"ValueError: not enough values to unpack ({text}, got {len(elements)})")
+        if len(elements) != count.value:
+            raise ProgramRaises(f"{too_many})" if len(elements) > count.value else f"{too_few}, got {len(elements)})")
         return list(elements)
 
     _prim_TupleUnpack = _unpack

@@ -25,7 +25,6 @@ from ..values.dynamic_list_value import is_growing
 from ..values.join import operands, rebuild, types
 from ..values.lattice import Abstract, abstract
 from ..values.lattice_join import join
-from ..values.plan import UNROLLED
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, ScalarValue, Site, Value
@@ -33,10 +32,11 @@ from .dict_loops import KeyLoop
 from .earlier_passes import EarlierPasses
 from .join_owners import last_named, unshared
 from .loop_forecast import forecast
-from .loop_lists import LoopLists
+from .loop_lists import BetterUnrolled, LoopLists
 from .loop_pass import FOREVER, Heap, LoopParts, LoopPass, same_contents
 from .refinement import refined, refined_contents
 from .trip_counts import Iteration, Trips
+from .unrolling import LargeLoopError, Unrolling
 
 __all__ = ["Control"]
 
@@ -90,6 +90,7 @@ class Control:
         self.scalars = scalars
         self.run_block = run_block
         self.growing = growing(self.choose)
+        self.unrolling = Unrolling(state, run_block, self.choose)
         self._earlier = EarlierPasses(state)
         self._small: set[Site] = set()
 
@@ -308,13 +309,30 @@ class Control:
             keys = KeyLoop(state, self.choose, self.run_block, iteration.check, body, iteration.counters)
             return keys.run(iteration.visits, list(initial))
         if _is_single(trips):
-            return self._unrolled(0, 1, list(initial), body, iteration)
+            return self.unrolling.run(1, list(initial), body, iteration)
         structural = trip.value if isinstance(trip, ConstValue) and trip.structural else None
         if structural is not None and not (iteration.numbers and structural > _READILY_UNROLLED):
-            return self._unrolled(0, structural, list(initial), body, iteration)
-        before = dict(state.heap.contents)
+            return self.unrolling.run(structural, list(initial), body, iteration)
         site = state.site()
-        added = dict(self.growing.capacity.added)
+        take_back = state.checkpoint()
+        try:
+            return self._looped_or_unrolled(site, structural, trips, initial, body, iteration)
+        except LargeLoopError:
+            take_back()
+            state.large_loops.add(site)
+            return self._looped_or_unrolled(site, structural, trips, initial, body, iteration)
+
+    def _looped_or_unrolled(
+        self,
+        site: Site,
+        structural: int | None,
+        trips: Trips,
+        initial: Sequence[Value],
+        body: Any,
+        iteration: Iteration,
+    ) -> list[Value]:
+        state, trip = self.state, trips.limit
+        before, added = dict(state.heap.contents), dict(self.growing.capacity.added)
         try:
             with self.emitter.attempt():
                 results = self._as_loop(site, trips, initial, before, body)
@@ -325,15 +343,21 @@ class Control:
         except (UnsupportedOpError, UnsupportedProgramError) as rejection:
             # A list of as many values as there are iterations; a dimension that is the number of the iteration.
             known = iteration.length if iteration.length is not None else getattr(trip, "value", FOREVER)
-            form = getattr(rejection.plain() if isinstance(rejection, Unjoinable) else rejection, "form", None)
+            plain = rejection.plain() if isinstance(rejection, Unjoinable) else rejection
+            form = getattr(plain, "form", None)
             # A large loop that builds a list of tuples stays one; lists of tensors of other shapes are better known.
             stays = site in state.kept_loops and form is not None and form.columns and form not in state.plan.forms
             if known > _MOST_UNROLLED or stays:
                 raise
             state.kept_loops.discard(site)
             state.heap.contents, self.growing.capacity.added = before, added
+            is_limited = isinstance(plain, BetterUnrolled) and not state.plan.unrolls
             try:
-                return self._unrolled(0, known, list(initial), body, iteration)
+                with self.emitter.attempt():
+                    return self.unrolling.run(known, list(initial), body, iteration, is_limited=is_limited)
+            except LargeLoopError:
+                self.growing.capacity.added = added
+                raise
             except (UnsupportedOpError, UnsupportedProgramError) as other:
                 plain = other.plain() if isinstance(other, Unjoinable) else other
                 # What asks for a list in another form may be all that is in the way.
@@ -388,30 +412,6 @@ class Control:
             plain = head
             self.emitter.discard(again.operation)
         raise self.state.defect("a loop whose carried values find no common type")
-
-    def _unrolled(self, position: int, trip: int, values: list[Value], body: Any, iteration: Iteration) -> list[Value]:
-        """Import a loop over the elements of a list one by one; under a branch what a run-time `break` may skip."""
-        while position < trip:
-            with self.state.at((UNROLLED, position)):
-                again, *values = self.run_block(body, [ConstValue(position), *values])
-            position += 1
-            iteration.check(again)
-            if isinstance(again, ScalarValue) and position < trip:
-                return self._unrolled_while(again, position, trip, values, body, iteration)
-            if isinstance(again, ConstValue) and not again.value:
-                break
-        return values
-
-    def _unrolled_while(
-        self,
-        again: ScalarValue,
-        position: int,
-        trip: int,
-        values: list[Value],
-        body: Any,
-        iteration: Iteration,
-    ) -> list[Value]:
-        return self.choose(again, lambda: self._unrolled(position, trip, values, body, iteration), lambda: values)
 
 
 def _is_single(trips: Trips) -> bool:

@@ -14,14 +14,19 @@ from ..values.dynamic_list_value import LengthChanges, is_growing
 from ..values.state import State
 from ..values.values import ConstValue, ScalarValue, Site, Value
 from .trip_counts import Trips
+from .unrolling import count_ops
 
-__all__ = ["LoopLists"]
+__all__ = ["BetterUnrolled", "LoopLists"]
 
 _MOST_RESERVED = 1 << 16  # iterations known at import for which capacity is reserved in advance
 _READILY_UNROLLED = 64  # iterations of a loop that builds a list; with more, the list becomes a buffer if it can
 _MOST_OPS = 512  # of all iterations of such a loop
 
 Heap = dict[Site, tuple[Value, ...]]
+
+
+class BetterUnrolled(LengthChanges):
+    """A loop is written out rather than that a list which it makes longer becomes a buffer."""
 
 
 class LoopLists:
@@ -54,11 +59,12 @@ class LoopLists:
             block: its ops.
         """
         if self._trips is not None:
-            self._ops = _count(block)
+            self._ops = count_ops(block.operations)
 
     def is_small(self) -> bool:
         """Whether all iterations together are few ops."""
-        return self._trips is not None and self._trips * self._ops <= _MOST_OPS
+        is_large = self.site in self.state.large_loops
+        return self._trips is not None and self._trips * self._ops <= _MOST_OPS and not is_large
 
     def better_unrolled(self) -> bool:
         """Whether the loop is written out rather than a list that it makes longer becomes a buffer."""
@@ -118,7 +124,7 @@ class LoopLists:
         plain, lists = not is_growing(before[cell]), {**end_heap, **before}
         # A list whose length one iteration does not know has to be a buffer in any case.
         if plain and not is_growing(end) and self.better_unrolled():
-            raise LengthChanges(
+            raise BetterUnrolled(
                 "unsupported: a list that changes its length in a loop", location=self.state.locations.user()
             )
         bounded = self.bounded and added < math.inf and cell not in self._inherited
@@ -146,12 +152,6 @@ class LoopLists:
         emit: Any = self.growing.scalars.emit
         trips = emit("max", [self.most, ConstValue(0)])
         return emit("mul", [trips, ConstValue(int(added))])
-
-
-def _count(block: Any) -> int:
-    """How many ops a block has, with those in it."""
-    ops = [view.operation for view in block.operations]
-    return len(ops) + sum(_count(inner) for op in ops for region in op.regions for inner in region.blocks)
 
 
 def _same(a: Sequence[Value], b: Sequence[Value]) -> bool:

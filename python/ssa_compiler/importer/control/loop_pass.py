@@ -13,7 +13,6 @@ from ..containers.list_forms import in_one_form
 from ..tensors.scalar_ops import ScalarOps
 from ..values.diagnostics import ProgramRaises
 from ..values.dict_items import Items, contents_of, value_of
-from ..values.dynamic_list_value import LengthChanges
 from ..values.join import operands, rebuild, types
 from ..values.lattice import Abstract, AnyScalar, AnyTensor, Same, abstract, has_later_keys, is_growing_abstract
 from ..values.lattice_join import from_earlier_iterations, join
@@ -21,7 +20,8 @@ from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import ConstValue, ScalarValue, Site, Value
 from .join_owners import unshared
-from .loop_lists import LoopLists
+from .loop_counts import counted
+from .loop_lists import BetterUnrolled, LoopLists
 from .trip_counts import Trips
 
 __all__ = ["FOREVER", "Heap", "LoopParts", "LoopPass", "same_contents"]
@@ -162,7 +162,7 @@ class LoopPass:
                 self.next_head[number] = self._join(known, self.entry[number], self.outputs[number])
         for a, b in zip(self.head, self.next_head):
             if is_growing_abstract(b) and not is_growing_abstract(a) and self.lists.better_unrolled():
-                raise LengthChanges("unsupported: a list that changes its length", location=state.locations.user())
+                raise BetterUnrolled("unsupported: a list that changes its length", location=state.locations.user())
             self._check_keys(a, b)
         self.next_contents = [
             abstract(value_of(self.before[cell])) if cell in entered else self._join(a, value, value_of(self.end[cell]))
@@ -187,7 +187,7 @@ class LoopPass:
     def _check_keys(self, a: Abstract, b: Abstract) -> None:
         """Reject a dict that gets keys in a loop which is better written out: then they are known."""
         if has_later_keys(b) and not has_later_keys(a) and self.lists.better_unrolled():
-            raise LengthChanges("unsupported: a dict that changes its keys", location=self.state.locations.user())
+            raise BetterUnrolled("unsupported: a dict that changes its keys", location=self.state.locations.user())
 
     def _writes_seen_at_the_head(self) -> set[Site]:
         """The storages that an iteration writes, and that something at the head of the next one may alias."""
@@ -234,6 +234,9 @@ class LoopPass:
         results = iter(loop.results)
         state.heap.contents = {**self.end, **self.before}
         rebuilt = [rebuild(state, a, lambda: next(results)) for a in self._carried()]
+        if forever and isinstance(self.condition, ConstValue) and self.condition.value:
+            number, around = self.parts.growing.tensors.symbolic, zip(initial, self.entry, final, rebuilt)
+            rebuilt = [counted(state, number, self.trip, *values) for values in around]
         for cell, value in zip(self.cells, rebuilt[len(self.head) :]):
             state.heap.contents[cell] = contents_of(value)
         return rebuilt[: len(self.head)]

@@ -440,9 +440,9 @@ class Assignments:
         result = self.expressions.evaluate(node.value)
         if not isinstance(node.target, ast.Name):
             return self.assign(node.target, result, node)
-        value = type_value(kind) if annotation(result.value) is None else result.value
+        value = type_value(kind) if (text := annotation(result.value)) is None else result.value
         node.value = self.expressions.expression(result, node.value)
-        if isinstance(node.value, ast.Call) and "_ssa_compiler_constant" in ast.dump(node.value.func):
+        if records.in_type(text) or getattr(node.value, "is_annotated", False):
             return self._assign_name(node.target, result, node)
         if isinstance(value, Known):
             value = self.scope.program.widened(value)

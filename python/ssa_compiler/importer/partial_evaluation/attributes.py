@@ -18,6 +18,7 @@ from .interfaces import ExpressionEvaluator, Result
 from .presence import required
 from .reading import MISSING, read
 from .scope import UNSEEN, literal
+from .surroundings import adopt
 from .values import Known, Scalar, TensorValue, Value, joined
 
 __all__ = ["attribute", "of_tensor"]
@@ -39,6 +40,8 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, value: Known, nod
     """
     program, thing = expressions.scope.program, value.object
     program.states.see(value)
+    if isinstance(thing, torch.nn.Module):
+        adopt(program, thing)
     found = read(thing, node.attr)
     if found is MISSING:
         if (added := program.states.added(expressions.scope, value, node.attr, node)) is not None:

@@ -26,10 +26,10 @@ def is_constant(thing: Any) -> bool:
     """Whether what a global name means is taken for what it is at compilation, as TorchScript does."""
     if isinstance(thing, tuple):
         return all(map(is_constant, thing))
-    if isinstance(thing, (functools.partial, types.MethodType)):
+    if isinstance(thing, (functools.partial, types.MethodType, torch.nn.Module)):
         return False
     is_code = callable(thing) and (isinstance(thing, (type, types.FunctionType)) or is_library(type(thing)))
-    return is_code or isinstance(thing, (*_PLAIN, *_NAMED, types.ModuleType, torch.nn.Module))
+    return is_code or isinstance(thing, (*_PLAIN, *_NAMED, types.ModuleType))
 
 
 def is_mutable_object(thing: Any) -> bool:

@@ -46,6 +46,7 @@ from .returned_functions import moved
 from .scope import Scope, literal, type_expression
 from .spelt_arguments import with_parameters
 from .statements import Statements
+from .surroundings import adopt
 from .values import (
     Closure,
     Known,
@@ -87,6 +88,7 @@ class Functions:
         node: ast.Call,
     ) -> Result:
         """Call a method of a module."""
+        adopt(self._program, owner)
         definition = definition_of(function)
         if any(
             isinstance(each, ast.Name) and each.id in ("staticmethod", "classmethod") for each in decorators(definition)

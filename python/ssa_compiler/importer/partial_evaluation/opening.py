@@ -189,7 +189,7 @@ def _opened(
         try:
             return _opened_as(None, around, *given)
         except (NotCompiledError, ScriptError):
-            if any(True for _ in around.found()):
+            if any(True for _ in around.found()) or any(True for _ in around.children()):
                 raise
         raise
 

@@ -40,6 +40,7 @@ from .passed_dicts import with_parts
 from .rejections import NotCompiledError
 from .scope import Scope, placed, type_expression
 from .states import States
+from .surroundings import adopt
 from .unification import unified
 from .values import (
     ATTRIBUTE,
@@ -272,6 +273,7 @@ class Program(Dependences):
             raise NotCompiledError("a module, in a function that belongs to none")
         path = next((path for path, part in scope.owner.named_modules() if part is module), None)
         if path is None:
+            adopt(self, module)
             raise NotCompiledError("a module that is no part of the one whose method it is used in")
         made: Any = ast.Name(scope.self_name, ast.Load())
         held: Any = scope.owner

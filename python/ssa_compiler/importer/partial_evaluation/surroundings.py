@@ -13,11 +13,24 @@ import torch
 
 from ...abi.surroundings import Surroundings
 from .constants import is_constant, is_mutable_object
-from .interfaces import ExpressionEvaluator, Result
+from .interfaces import Evaluated, ExpressionEvaluator, Result
 from .rejections import NotCompiledError
-from .values import Known
+from .values import UNKNOWN, Known
 
-__all__ = ["adopted"]
+__all__ = ["adopt", "adopted"]
+
+
+def adopt(program: Evaluated, module: torch.nn.Module) -> None:
+    """Let a module that a function finds around it be a part of the module that is made of its surroundings.
+
+    Raises:
+        NotCompiledError: it has not been one yet, but is at the next evaluation.
+    """
+    root = program.root
+    if isinstance(root, Surroundings) and all(module is not part for part in root.modules()):
+        root.add_part(module)
+        program.elements["part", id(module)] = UNKNOWN
+        raise NotCompiledError("a module that is found around a function, which is in a constructor")
 
 
 def adopted(expressions: ExpressionEvaluator, result: Result, where: ast.AST) -> Result:
@@ -36,6 +49,9 @@ def adopted(expressions: ExpressionEvaluator, result: Result, where: ast.AST) ->
     if not isinstance(root, Surroundings) or path is None or not program.is_elsewhere(path):
         return result
     assert isinstance(value, Known)
+    if isinstance(value.object, torch.nn.Module):
+        program.depend_on_module(path)  # the name may mean another one later
+        return result
     if not _may_hold(value.object):
         return result
     if scope.owner is not root:

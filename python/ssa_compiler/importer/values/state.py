@@ -58,6 +58,7 @@ class State(Diagnostics):
         outside: for each region that the code at hand is in, the cells that were there when it was entered.
         has_opaque_ops: whether an op decides by dynamic scalars, which `ImportPlan.opaque` would leave to PyTorch.
         kept_loops: the loops that are too large to be written out, so that the lists that they build are buffers.
+        large_loops: those that turned out to be so when they were written out.
         inductions: the body of the loop of whose iterations a symbol is the number.
         joins: whether no branches were found that can only be joined if lists have another form.
 
@@ -88,6 +89,7 @@ class State(Diagnostics):
         self.scalars: dict[int, str] = {}
         self.blamed: dict[Exception, list[str]] = {}
         self.kept_loops: set[Site] = set()
+        self.large_loops: set[Site] = set()
         self.inductions: dict[Any, Site] = {}
         self.generators: dict[int, ScalarValue] = {}
         self.joins = True

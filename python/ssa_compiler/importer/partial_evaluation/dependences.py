@@ -25,16 +25,16 @@ class Dependences:
 
     Args:
         root: the module whose method the program is; None for a function.
-    Attributes:
         samples: what tensors may look like.
+    Attributes:
         read: the attributes of the root that were taken as they are.
         places: objects that are no parts of the root, by paths that begin with `@`.
         compared: those that the program depends on.
     """
 
-    def __init__(self, root: torch.nn.Module | None) -> None:
+    def __init__(self, root: torch.nn.Module | None, samples: Samples) -> None:
         self.root = root
-        self.samples = Samples()
+        self.samples = samples
         self.read: set[str] = set()
         self.places: dict[str, Place] = {}
         self.compared: dict[str, Place] = {}

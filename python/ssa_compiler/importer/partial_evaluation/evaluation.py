@@ -14,6 +14,7 @@ from .extra_arguments import ExtraArguments
 from .learned_types import forget_unknown
 from .program import Program
 from .rejections import NeedsKnownError, NotCompiledError, RejectionError
+from .samples import Samples
 from .sequences import has_texts
 from .values import Value
 
@@ -118,7 +119,7 @@ def evaluated(
         NotCompiledError: that does not help.
     """
     rejection: RejectionError = NotCompiledError()
-    arguments = extra.arguments
+    arguments, samples = extra.arguments, Samples()  # which remember what they were asked in earlier passes
     for number, way in enumerate(_WAYS):
         is_other = way.squeezes is not _WAYS[first].squeezes or (
             way.lists_as_objects and not any(map(has_texts, arguments.values()))
@@ -130,7 +131,9 @@ def evaluated(
         try:
             for passes in range(_PASSES):
                 before = dict(elements)
-                program = Program(owner, elements, squeezes=way.squeezes, lists_as_objects=way.lists_as_objects)
+                program = Program(
+                    owner, elements, samples, squeezes=way.squeezes, lists_as_objects=way.lists_as_objects
+                )
                 program.passed = passed_dataclasses(arguments.values())
                 try:
                     values = {key: program.argument(key, value, way.kinds) for key, value in arguments.items()}

@@ -38,6 +38,7 @@ from .dependences import Dependences
 from .functions import Functions
 from .passed_dicts import with_parts
 from .rejections import NotCompiledError
+from .samples import Samples
 from .scope import Scope, placed, type_expression
 from .states import States
 from .surroundings import adopt
@@ -86,11 +87,12 @@ class Program(Dependences):
         self,
         root: torch.nn.Module | None,
         elements: dict[Any, Value],
+        samples: Samples,
         *,
         squeezes: bool = False,
         lists_as_objects: bool = False,
     ) -> None:
-        super().__init__(root)
+        super().__init__(root, samples)
         self.squeezes = squeezes
         self.lists_as_objects = lists_as_objects
         self.has_squeezes = False

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from ...abi.records import attribute_name, can_be_record
+from ...abi.records import attribute_name
 from ...errors import UnsupportedProgramError
 from ..torchscript.function_scope import is_iterator
 from . import default_dicts, iterators, later_keys, objects, records, wanted_records
@@ -23,7 +23,7 @@ from .interfaces import Result
 from .local_annotations import annotated_type
 from .new_nodes import parsed_at
 from .number_functions import with_float
-from .presence import augmented, find_present, none_itself
+from .presence import augmented, find_present, may_be_none, none_itself
 from .rejections import NotCompiledError
 from .scope import Scope
 from .subscripts import index_of
@@ -42,7 +42,6 @@ from .values import (
     annotation,
     elements_of,
     is_none,
-    joined,
     type_value,
 )
 
@@ -358,22 +357,16 @@ class Assignments:
         index = index_of(self.expressions, target.slice)
         if isinstance(owner.value, DictValue):
             self.scope.program.put(self.scope, target.value, owner.value, index.value, value)
-            self._check_type(owner.value, index.value, value)
+            wanted_records.check_type(self.scope.program, owner.value, index.value, value)
             index = dict_key(self.expressions, index, target.slice)
         target.value = self.expressions.expression(owner, target.value)
         target.slice = expanded(owner.value, index.value, self.expressions.expression(index, target.slice))
         return target
 
-    def _check_type(self, container: DictValue, key: Value, value: Value | None) -> None:
-        """Let a dict be a record that gets elements of several types."""
-        general = None if value is None else self.scope.program.widened(value)
-        mixed = general is not None and annotation(joined(container.element, general, self.expressions.samples.of))
-        if general is not None and mixed is None and isinstance(key, Known) and can_be_record([key.object]):
-            wanted_records.want(self.scope.program, container)
-            raise NotCompiledError("a dict whose elements are of several types")
-
     def _augassign(self, node: ast.AugAssign) -> list[ast.stmt]:
-        if later_keys.is_later(self.expressions, node.target) or later_keys.is_added(self.expressions, node.target):
+        if any(
+            is_so(self.expressions, node.target) for is_so in (later_keys.is_later, later_keys.is_added, may_be_none)
+        ):
             return [made for step in augmented(self.scope, node) for made in self.statement(step)]
         default_dicts.fill_target(self.expressions, node.target)
         result = self.expressions.evaluate(node.value)
@@ -393,7 +386,7 @@ class Assignments:
                 return written_element(self.scope, node)
             return [node]
         read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
-        before = self.expressions.evaluate(read)
+        before = self.expressions.present(self.expressions.evaluate(read), TypeError, "an operand is None")
         self.scope.program.change(before.value)
         is_tuple = isinstance(before.value, TupleValue) or getattr(before.value, "is_tuple", False)
         if is_tuple or (isinstance(before.value, Known) and isinstance(before.value.object, tuple)):

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from ...abi.records import can_be_record
-from . import records, sequences, tuple_keys
+from . import objects, records, sequences, tuple_keys
 from .hints import combined, hint, hints, is_tracked
 from .index_values import IndexValue, parts_of, tuple_of
 from .interfaces import ExpressionEvaluator, Result
@@ -103,11 +103,15 @@ def list_of(expressions: ExpressionEvaluator, results: Sequence[Result], node: a
             guards = frozenset().union(*(guards_of(result.value) for result in results))
             return Result(None, Known([result.value.object for result in results], None, guards))  # type: ignore[attr-defined]
         raise NotCompiledError("a list of functions or modules and of other values")
-    node.elts = [expressions.expression(result, part) for result, part in zip(results, node.elts)]
     program, place = expressions.scope.program, expressions.scope.place(node)
     element = program.elements.get(place)
     for result in results:
         element = joined(element, program.widened(result.value), expressions.samples.of)
+    has_objects = any(map(objects.is_object, (result.value for result in results)))
+    if has_objects and element == UNKNOWN and program.length(frozenset([place]), len(results)) is not None:
+        if (made := sequences.make(expressions.scope, results, node)) is not None:
+            return made
+    node.elts = [expressions.expression(result, part) for result, part in zip(results, node.elts)]
     for result in results:
         settle(program, result.value, element)
     places = frozenset([place])

@@ -259,7 +259,7 @@ class Loops(UnrolledLoops):
         self.scope.restore(saved)
         del self.scope.before[hoisted:]
         is_tuple = isinstance(value, TupleValue) or (isinstance(value, ListValue) and value.is_tuple)
-        is_known = isinstance(value, Known) and isinstance(value.object, (range, tuple))
+        is_known = isinstance(value, Known) and isinstance(value.object, (range, tuple, torch.nn.Module))
         return is_tuple or is_known or is_deque(value)  # of a deque, `check_unchanged` has seen to it
 
     def _backwards(self, node: ast.For) -> list[ast.stmt]:

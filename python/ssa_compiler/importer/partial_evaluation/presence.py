@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from . import unions
+from .effects import has_effects
 from .float_parameters import as_float
 from .hints import number_kind
 from .interfaces import Arguments, Result
@@ -24,6 +25,7 @@ from .values import (
     OptionalValue,
     Scalar,
     TensorValue,
+    TupleValue,
     Unknown,
     Value,
     annotation,
@@ -203,6 +205,17 @@ def augmented(scope: Any, node: ast.AugAssign) -> list[ast.stmt]:
     ]
 
 
+def may_be_none(expressions: Any, target: ast.expr) -> bool:
+    """Whether a target is an element of a list or dict that may be None."""
+    if not isinstance(target, ast.Subscript) or has_effects(expressions.scope, target):
+        return False
+    read, hoisted = copy.deepcopy(target), len(expressions.scope.before)
+    read.ctx = ast.Load()
+    found = expressions.evaluate(read)
+    del expressions.scope.before[hoisted:]  # it is evaluated again
+    return isinstance(found.value, OptionalValue)
+
+
 def unset(scope: Any, name: str) -> Result:
     """Return a variable that is None where Python has not set it: reading it raises then.
 
@@ -274,6 +287,8 @@ def optional_truth(expressions: Any, result: Result, node: ast.AST) -> Result:
     element = result.value.element  # type: ignore[attr-defined]
     kind = element.kind if isinstance(element, Scalar) else None
     test = "bool(_)" if isinstance(element, TensorValue) else _TESTS.get(kind)
+    if isinstance(element, TupleValue) and element.elements:
+        test = "True"
     if isinstance(element, (ListValue, DictValue)):
         test = "len(_) != 0"
     if test is None:

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...abi.records import attribute_name, can_be_record, record_class
-from . import later_keys, objects
-from .definitions import expression_of
+from . import later_keys, objects, sequences
 from .effects import has_effects
 from .interfaces import Arguments, CallEvaluator, Evaluated, ExpressionEvaluator, Iteration, Result
 from .rejections import NotCompiledError, OrderError
@@ -113,14 +112,7 @@ def make(scope: Scope, parts: Mapping[str, Result], where: ast.AST) -> Result:
     program = scope.program
     values, ordered = {name: result.value for name, result in parts.items()}, hasattr(where, "ordered")
     value = record_of(program, values, scope.place(where), ordered=ordered)
-    call = ast.Call(ast.copy_location(ast.Name(value.name or "", ast.Load()), where), [], [])
-    call.is_pure = True  # type: ignore[attr-defined]
-    for name, result in parts.items():
-        if program.classes.is_stored(value.kind, attribute_name(name)):
-            call.args.append(expression_of(scope, result))
-        elif result.node is not None and has_effects(scope, result.node):
-            raise OrderError("an element that is known, and has effects")
-    return Result(ast.copy_location(call, where), value)
+    return sequences.constructed(scope, value, {attribute_name(name): each for name, each in parts.items()}, where)
 
 
 def display(expressions: ExpressionEvaluator, node: ast.Dict) -> Result:

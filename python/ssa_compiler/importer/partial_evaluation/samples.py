@@ -41,6 +41,8 @@ __all__ = ["Samples"]
 
 _REAL_ELEMENTS = 1 << 16
 """How large the arguments of an op may be that is computed, as the shape of its result depends on values."""
+_LARGE = 64
+"""A size that is large enough for what a size of 2 is not, such as a `topk(50)`."""
 _SOME = 2
 """The length of a list of which none is known."""
 _OF_ANY_LENGTH = frozenset("cat concat concatenate hstack stack vstack".split())
@@ -206,15 +208,16 @@ class Samples:
         typed = all(value.dtype is not None for value in tensors)
         ranked_all = all(value.rank is not None or value.sample is not None for value in tensors)
         dtypes = (torch.float32,) if typed else (torch.float32, torch.float64)
-        for is_real in (False, True):
+        for size, is_real in ((2, False), (_LARGE, False), (2, True)):
             for rank in (0,) if ranked_all else (2, 3, 4, 1, 0):
                 try:
-                    made = [self._of_rank(function, args, kwargs, rank, dtype, is_real) for dtype in dtypes]
+                    made = [self._of_rank(function, args, kwargs, rank, size, dtype, is_real) for dtype in dtypes]
                 except Exception:  # noqa: BLE001 - as above
                     continue
                 return _without_samples(made[0], made[0] == made[-1])
-        sampled = [value for value in tensors if value.sample is not None]
-        if sampled and len(sampled) == len(args) + len(kwargs):  # whose sizes may be others
+        given = (*args, *kwargs.values())
+        if given and all(isinstance(value, TensorValue) and value.sample is not None for value in given):
+            # whose sizes may be others
             plain = [_without_sample(value) for value in args]
             return self._vague(function, plain, {key: _without_sample(value) for key, value in kwargs.items()})
         return UNKNOWN
@@ -225,10 +228,11 @@ class Samples:
         args: Sequence[Value],
         kwargs: Mapping[str, Value],
         rank: int,
+        size: int,
         dtype: torch.dtype,
         is_real: bool,
     ) -> Value:
-        """What a function returns for tensors of a rank and dtype, where these are not known.
+        """What a function returns for tensors of a rank, size and dtype, where these are not known.
 
         It is computed, of real ones, if `is_real`: the shape of its result may depend on values.
         """
@@ -239,7 +243,7 @@ class Samples:
         def tensor(value: TensorValue) -> Any:
             if value.sample is not None:
                 return sample(value)
-            return torch.ones((2,) * (rank if value.rank is None else value.rank), dtype=value.dtype or dtype)
+            return torch.ones((size,) * (rank if value.rank is None else value.rank), dtype=value.dtype or dtype)
 
         def any_(value: Value) -> Any:
             return made_of(value, tensor, sample)

@@ -1,21 +1,35 @@
-"""Lists of the caller's whose elements are of several types, and the tuples in them: objects with an attribute for each
-element, see `abi.records`. Loops over them are written out, and strings in them are known.
+"""Lists whose elements are of several types, displays or the caller's, and the tuples in these: objects with an
+attribute for each element, see `abi.records`. Loops over them are written out, and strings in them are known.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...abi.records import record_keys, sequence_class, sequence_kind
 from . import objects
+from .definitions import expression_of
+from .effects import has_effects
 from .interfaces import Evaluated, ExpressionEvaluator, Result
-from .rejections import NeedsKnownError, NotCompiledError
+from .rejections import NeedsKnownError, NotCompiledError, OrderError
+from .scope import Scope
 from .values import Known, ObjectValue, Value, annotation, is_none
 
-__all__ = ["counted", "elements", "has_texts", "is_sequence", "kind_of", "length", "part", "passed"]
+__all__ = [
+    "constructed",
+    "counted",
+    "elements",
+    "has_texts",
+    "is_sequence",
+    "kind_of",
+    "length",
+    "make",
+    "part",
+    "passed",
+]
 
 
 def has_texts(thing: Any) -> bool:
@@ -64,6 +78,33 @@ def passed(program: Evaluated, parts: Sequence[Value], of: type) -> ObjectValue 
     return made
 
 
+def make(scope: Scope, results: Sequence[Result], where: ast.AST) -> Result | None:
+    """Make such an object of the elements of a list display; None if one has no type."""
+    value = passed(scope.program, [result.value for result in results], list)
+    if value is None:
+        return None
+    return constructed(scope, value, dict(zip(record_keys(value.kind) or (), results)), where)
+
+
+def constructed(scope: Scope, value: ObjectValue, parts: Mapping[str, Result], where: ast.AST) -> Result:
+    """Make an object of results, which are evaluated in this order.
+
+    Args:
+        scope: the function.
+        value: what is known of the object.
+        parts: its attributes.
+        where: the place.
+    """
+    call = ast.Call(ast.copy_location(ast.Name(value.name or "", ast.Load()), where), [], [])
+    call.is_pure = True  # type: ignore[attr-defined]
+    for name, result in parts.items():
+        if scope.program.classes.is_stored(value.kind, name):
+            call.args.append(expression_of(scope, result))
+        elif result.node is not None and has_effects(scope, result.node):
+            raise OrderError("an element that is known, and has effects")
+    return Result(ast.copy_location(call, where), value)
+
+
 def _kind(program: Evaluated, value: Value) -> str | None:
     """What tells an element from others: a string, or a type."""
     is_text = isinstance(value, Known) and not is_none(value)
@@ -97,12 +138,16 @@ def part(expressions: ExpressionEvaluator, owner: Result, index: Result, where: 
     """Evaluate `items[index]`.
 
     Raises:
-        NotCompiledError: it is a slice.
+        NotCompiledError: there is none, or it is a slice of a tuple.
         NeedsKnownError: the index is dynamic.
     """
     if not isinstance(index.value, Known):
         raise NeedsKnownError("an element of a list of several types, chosen by a dynamic number")
     place: Any = expressions.scope.use(index.value)
+    if isinstance(place, slice) and kind_of(owner.value) is list:
+        made = make(expressions.scope, elements(expressions, owner, where)[place], where)
+        if made is not None:
+            return made
     if type(place) is not int or not -length(owner.value) <= place < length(owner.value):
         raise NotCompiledError("a slice of a list of several types, or an element that it does not have")
     assert isinstance(owner.value, ObjectValue)

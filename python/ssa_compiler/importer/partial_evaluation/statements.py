@@ -23,6 +23,7 @@ from .rejections import NeedsKnownError, NotCompiledError, OrderError, Rejection
 from .returned_functions import returned_variables
 from .rows import over_rows
 from .scope import Scope, literal
+from .setdefault_calls import setdefault_steps
 from .tuple_keys import dict_key
 from .unification import unified
 from .values import (
@@ -315,6 +316,8 @@ class Statements(Assignments):
     def _expr(self, node: ast.Expr) -> list[ast.stmt]:
         if isinstance(node.value, ast.Constant):
             return []
+        if (steps := setdefault_steps(self.scope, node)) is not None:
+            return self.block(steps)
         result = self.expressions.evaluate(node.value)
         if result.node is None or isinstance(result.node, ast.Constant):
             return []

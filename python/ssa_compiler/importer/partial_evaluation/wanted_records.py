@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, NoReturn
 
-from ...abi.records import attribute_name, choice_numbers, is_ordered, record_keys, sequence_kind
+from ...abi.records import attribute_name, can_be_record, choice_numbers, is_ordered, record_keys, sequence_kind
 from .interfaces import Evaluated
 from .learned_types import forget_types
 from .rejections import NotCompiledError, RejectionError
@@ -24,7 +24,7 @@ from .values import (
     joined,
 )
 
-__all__ = ["WANTED", "keys_of", "meet", "met", "read_key", "reject_key", "want", "want_at"]
+__all__ = ["WANTED", "check_type", "keys_of", "meet", "met", "read_key", "reject_key", "want", "want_at"]
 
 WANTED = "record"
 _MET = "record of another class"
@@ -118,3 +118,16 @@ def reject_key(program: Evaluated, key: Value, error: type[RejectionError] = Not
     for place in key.key_of if isinstance(key, Scalar) else ():
         want_at(program, place)
     raise error("a dynamic key of a dict whose elements are of several types")
+
+
+def check_type(program: Evaluated, container: DictValue, key: Value, value: Value | None) -> None:
+    """Let a dict be a record that gets elements of several types.
+
+    Raises:
+        NotCompiledError: it is none yet, but is at the next evaluation.
+    """
+    general = None if value is None else program.widened(value)
+    mixed = general is not None and annotation(joined(container.element, general, program.samples.of))
+    if general is not None and mixed is None and isinstance(key, Known) and can_be_record([key.object]):
+        want(program, container)
+        raise NotCompiledError("a dict whose elements are of several types")

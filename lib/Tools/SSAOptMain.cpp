@@ -35,8 +35,8 @@ static constexpr llvm::StringLiteral kOverview =
     "               --tssa-remove-update, --torch-simplify,\n"
     "               --tssa-promote-slots, --tssa-lower,\n"
     "               --remove-redundant-asserts, --verify-value-semantics\n"
-    "  [iree]       --expand-float-to-int, --fold-nested-updates,\n"
-    "               --legalize-iree-boundary\n"
+    "  [iree]       --expand-float-to-int, --reserve-capacity,\n"
+    "               --fold-nested-updates, --legalize-iree-boundary\n"
     "  [kernels]    after torch-mlir: --lower-tm-tensor, "
     "--link-kernel-library,\n"
     "               --form-kernels, --lower-kernels\n";

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RegionUtils.h"
+#include "ssa-compiler/Support/RegionUtils.h"
 
 #include "ssa-compiler/Dialect/TSSA/IR/TSSADialect.h"
 #include "ssa-compiler/Transforms/Passes.h"

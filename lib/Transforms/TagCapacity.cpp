@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TagCapacity.h"
-#include "RegionUtils.h"
+#include "ssa-compiler/Support/RegionUtils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -22,7 +22,7 @@ PASSES: dict[str, tuple[str, ...]] = {
     # Checks come first: a view that nobody uses is dead code to any pass, and raises in eager.
     "scf": ("--torch-insert-bounds-checks", "--torch-to-scf"),
     "tensorssa": ("--convert-to-tensorssa",),
-    "iree": ("--expand-float-to-int", "--fold-nested-updates", "--legalize-iree-boundary"),
+    "iree": ("--expand-float-to-int", "--reserve-capacity", "--fold-nested-updates", "--legalize-iree-boundary"),
 }
 STAGES = ("imported", *PASSES)
 

@@ -29,6 +29,7 @@ PIPELINES = (
         "--torch-to-scf",
         "--convert-to-tensorssa",
         "--expand-float-to-int",
+        "--reserve-capacity",
         "--fold-nested-updates",
         "--legalize-iree-boundary",
     ),
@@ -37,7 +38,7 @@ PASSES = (
     "--torch-to-scf", "--torch-insert-bounds-checks", "--tssa-resolve-ambiguous-aliases", "--tssa-rewrite-mutation",
     "--tssa-block-propagation", "--tssa-rename", "--tssa-remove-update", "--torch-simplify", "--tssa-promote-slots",
     "--tssa-lower", "--remove-redundant-asserts", "--verify-value-semantics", "--expand-float-to-int",
-    "--fold-nested-updates", "--legalize-iree-boundary", "--canonicalize", "--cse",
+    "--reserve-capacity", "--fold-nested-updates", "--legalize-iree-boundary", "--canonicalize", "--cse",
 )  # fmt: skip
 TEST_PASSES = ("--test-print-tensor-aliases", "--test-print-torch-aliasing")
 """Passes that only ssa-opt-test has."""

@@ -97,6 +97,52 @@ def FoldNestedUpdatesPass
   ];
 }
 
+def ReserveCapacityPass : Pass<"reserve-capacity", "::mlir::func::FuncOp"> {
+  let summary = "[iree] carry a tensor that a loop makes longer in a buffer with room";
+  let description = [{
+    `y = torch.cat([y, x])` in a loop makes a tensor of another size in each
+    iteration, and copies all of it. Where `x` has a known size along the dimension
+    and the number of iterations is bounded, the loop carries a buffer with room for
+    all iterations, and the length of `y`, instead: an iteration stores `x` behind
+    what is there, and `y` is a slice. The branches of an `scf.if` may append
+    different parts, or nothing.
+
+    The iterations of an `scf.for` are counted. Those of an `scf.while` are bounded
+    if its condition, or the flag that says whether there is another one, compares
+    an int with a number from outside, and the int grows in each iteration. Room is
+    reserved for at most 65,536 iterations, as the bound may never be reached; more
+    raise an error.
+
+    Before:
+    ```mlir
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %y0) -> (!torch.vtensor<[1,?],f32>) {
+      %list = torch.prim.ListConstruct %y, %x : ...
+      %longer = torch.aten.cat %list, %int1 : ... -> !torch.vtensor<[1,?],f32>
+      scf.yield %longer : !torch.vtensor<[1,?],f32>
+    }
+    ```
+    After:
+    ```mlir
+    %empty = tensor.empty(%capacity) : tensor<1x?xf32>
+    %first = tensor.insert_slice %y0_ into %empty[0, 0] [1, 3] [1, 1] : ...
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%buffer = %first, %length = %c3) -> (tensor<1x?xf32>, i64) {
+      %put = tensor.insert_slice %x_ into %buffer[0, %length] [1, 1] [1, 1] : ...
+      %longer = arith.addi %length, %c1_i64 : i64
+      scf.yield %put, %longer : tensor<1x?xf32>, i64
+    }
+    %slice = tensor.extract_slice %r#0[0, 0] [1, %r#1] [1, 1] : ...
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::ssa_compiler::torch_c::TorchConversionDialect"
+  ];
+  let statistics = [
+    Statistic<"numReserved", "reserved", "tensors that are carried in a buffer">
+  ];
+}
+
 def LegalizeIREEBoundaryPass
     : Pass<"legalize-iree-boundary", "::mlir::ModuleOp"> {
   let summary = "[iree] use builtin tensors at function and region boundaries";

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SSA_COMPILER_LIB_TRANSFORMS_REGIONUTILS_H
-#define SSA_COMPILER_LIB_TRANSFORMS_REGIONUTILS_H
+#ifndef SSA_COMPILER_SUPPORT_REGIONUTILS_H
+#define SSA_COMPILER_SUPPORT_REGIONUTILS_H
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -20,4 +20,4 @@ mlir::Operation *rebuildRegionOp(mlir::RewriterBase &rewriter,
 
 } // namespace ssa_compiler
 
-#endif // SSA_COMPILER_LIB_TRANSFORMS_REGIONUTILS_H
+#endif // SSA_COMPILER_SUPPORT_REGIONUTILS_H

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RegionUtils.h"
+#include "ssa-compiler/Support/RegionUtils.h"
 
 using namespace mlir;
 

@@ -1,0 +1,616 @@
+//===- ReserveCapacity.cpp - tensors that loops make longer ---------------===//
+//
+// Lets a loop carry a tensor to which each iteration appends something in a
+// buffer that has room for all iterations.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TensorTypes.h"
+
+#include "ssa-compiler/Conversion/Passes.h"
+#include "ssa-compiler/Dialect/Torch/IR/TorchBuilders.h"
+#include "ssa-compiler/Dialect/TorchConversion/IR/TorchConversionDialect.h"
+#include "ssa-compiler/Support/RegionUtils.h"
+#include "ssa-compiler/Support/SourceLocation.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace ssa_compiler {
+#define GEN_PASS_DEF_RESERVECAPACITYPASS
+#include "ssa-compiler/Conversion/Passes.h.inc"
+} // namespace ssa_compiler
+
+using namespace mlir;
+using namespace ssa_compiler;
+using torch::ValueTensorType;
+
+/// Iterations for which a loop reserves room. Memory for more is not reserved:
+/// the number may be a limit that is never reached.
+static constexpr int64_t kMostIterations = 1 << 16;
+
+//===----------------------------------------------------------------------===//
+// Which tensors grow
+//===----------------------------------------------------------------------===//
+
+/// The parts of a concatenation; empty if the op is none, or if they are not
+/// known.
+static OperandRange getParts(Operation *op) {
+  static constexpr StringLiteral kList = "torch.prim.ListConstruct";
+  if (op && op->getName().getStringRef() == "torch.aten.cat")
+    if (Operation *list = op->getOperand(0).getDefiningOp();
+        list && list->getName().getStringRef() == kList)
+      return list->getOperands();
+  return OperandRange(nullptr, 0);
+}
+
+static bool isCast(Operation *op) {
+  return op && op->getName().getStringRef() == "torch.tensor_static_info_cast";
+}
+
+/// The dimension of a concatenation, counted from the first one.
+static std::optional<int64_t> getDim(Operation *cat, int64_t rank) {
+  std::optional<int64_t> dim = torch::getIntConstant(cat->getOperand(1));
+  if (dim && *dim < 0)
+    *dim += rank;
+  return dim && *dim >= 0 && *dim < rank ? dim : std::nullopt;
+}
+
+static std::optional<int64_t> getSizeAlong(Value tensor, int64_t dim) {
+  auto type = dyn_cast<ValueTensorType>(tensor.getType());
+  if (!type || !type.hasSizes() ||
+      static_cast<size_t>(dim) >= type.getSizes().size() ||
+      type.getSizes()[dim] == torch::kUnknownSize)
+    return std::nullopt;
+  return type.getSizes()[dim];
+}
+
+namespace {
+
+/// What an iteration makes of a tensor that the loop carries.
+struct Growth {
+  Growth(BlockArgument tensor) : tensor(tensor) {}
+
+  /// Finds by how much `value` is longer than the tensor at most; fails if it
+  /// is not the tensor with parts of known sizes appended.
+  std::optional<int64_t> measure(Value value);
+
+  BlockArgument tensor;
+  int64_t dim = -1;
+};
+
+} // namespace
+
+std::optional<int64_t> Growth::measure(Value value) {
+  if (value == tensor)
+    return 0;
+  Operation *op = value.getDefiningOp();
+  if (isCast(op))
+    return measure(op->getOperand(0));
+  if (auto branch = dyn_cast_or_null<scf::IfOp>(op)) {
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    std::optional<int64_t> most;
+    for (Region &region : branch->getRegions()) {
+      std::optional<int64_t> found =
+          measure(region.front().getTerminator()->getOperand(number));
+      if (!found)
+        return std::nullopt;
+      most = std::max(most.value_or(0), *found);
+    }
+    return most;
+  }
+  OperandRange parts = getParts(op);
+  if (parts.empty())
+    return std::nullopt;
+  auto type = cast<ValueTensorType>(tensor.getType());
+  std::optional<int64_t> along = getDim(op, type.getSizes().size());
+  std::optional<int64_t> most = measure(parts.front());
+  if (!along || !most || (dim >= 0 && dim != *along))
+    return std::nullopt;
+  dim = *along;
+  for (Value part : parts.drop_front()) {
+    auto partType = dyn_cast<ValueTensorType>(part.getType());
+    std::optional<int64_t> size = getSizeAlong(part, dim);
+    if (!size || partType.getOptionalDtype() != type.getOptionalDtype() ||
+        partType.getSizes().size() != type.getSizes().size())
+      return std::nullopt;
+    *most += *size;
+  }
+  return most;
+}
+
+//===----------------------------------------------------------------------===//
+// How often a loop runs
+//===----------------------------------------------------------------------===//
+
+/// Collects what has to hold for a condition to hold.
+static void collectConjuncts(Value condition, SmallVectorImpl<Value> &found) {
+  if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
+    collectConjuncts(both.getLhs(), found);
+    collectConjuncts(both.getRhs(), found);
+    return;
+  }
+  if (auto branch = condition.getDefiningOp<scf::IfOp>()) {
+    // `a and b`
+    unsigned number = cast<OpResult>(condition).getResultNumber();
+    if (!branch.getElseRegion().empty() &&
+        matchPattern(branch.elseYield().getOperand(number), m_Zero())) {
+      collectConjuncts(branch.getCondition(), found);
+      collectConjuncts(branch.thenYield().getOperand(number), found);
+      return;
+    }
+  }
+  found.push_back(condition);
+}
+
+/// The numbers of which the first is less than the second if `condition`
+/// holds.
+static std::optional<std::pair<Value, Value>> getLess(Value condition) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare || !compare.getLhs().getType().isInteger(64))
+    return std::nullopt;
+  if (compare.getPredicate() == arith::CmpIPredicate::slt)
+    return std::make_pair(compare.getLhs(), compare.getRhs());
+  if (compare.getPredicate() == arith::CmpIPredicate::sgt)
+    return std::make_pair(compare.getRhs(), compare.getLhs());
+  return std::nullopt;
+}
+
+/// The number of a value that an scf.while carries from one iteration to the
+/// next and that grows by at least 1 in each; `value` is what it is at the
+/// head, or at the end of an iteration.
+static std::optional<unsigned> getCounter(scf::WhileOp loop, Value value) {
+  auto isCounter = [&](unsigned number) {
+    auto next =
+        loop.getYieldOp().getOperand(number).getDefiningOp<arith::AddIOp>();
+    APInt step;
+    if (!next || !matchPattern(next.getRhs(), m_ConstantInt(&step)) ||
+        !step.isStrictlyPositive())
+      return false;
+    auto inside = dyn_cast<BlockArgument>(next.getLhs());
+    return inside && inside.getOwner() == loop.getAfterBody() &&
+           loop.getConditionOp().getArgs()[inside.getArgNumber()] ==
+               loop.getBeforeArguments()[number];
+  };
+  for (unsigned number = 0; number < loop.getInits().size(); ++number)
+    if ((value == loop.getBeforeArguments()[number] ||
+         value == loop.getYieldOp().getOperand(number)) &&
+        loop.getInits()[number].getType().isInteger(64) && isCounter(number))
+      return number;
+  return std::nullopt;
+}
+
+static Value createI64(OpBuilder &builder, Location loc, int64_t number) {
+  return arith::ConstantIntOp::create(builder, loc, number, 64);
+}
+
+/// Builds `max(end - begin, least)`, if `end` is defined outside of the loop.
+static Value buildDistance(OpBuilder &builder, scf::WhileOp loop, Value begin,
+                           Value end, int64_t least) {
+  APInt known;
+  bool isConstant = matchPattern(end, m_ConstantInt(&known));
+  // `while True` compares with the largest number.
+  if (isConstant && known.sgt(kMostIterations))
+    return {};
+  if (!isConstant && loop->isAncestor(end.getParentRegion()->getParentOp()))
+    return {};
+  Location loc = loop.getLoc();
+  if (isConstant)
+    end = createI64(builder, loc, known.getSExtValue());
+  // Numbers are compared as they are, so that their difference is not one of
+  // 64 bits.
+  Value isAhead = builder.createOrFold<arith::CmpIOp>(
+      loc, arith::CmpIPredicate::sgt, end, begin);
+  Value distance = builder.createOrFold<arith::SubIOp>(loc, end, begin);
+  Value most = createI64(builder, loc, kMostIterations);
+  Value limited = builder.createOrFold<arith::MinUIOp>(loc, distance, most);
+  Value fewest = createI64(builder, loc, least);
+  Value larger = builder.createOrFold<arith::MaxSIOp>(loc, limited, fewest);
+  return builder.createOrFold<arith::SelectOp>(loc, isAhead, larger, fewest);
+}
+
+/// Builds the most iterations of an scf.while in front of it; null if they are
+/// not bounded.
+static Value buildMostOfWhile(OpBuilder &builder, scf::WhileOp loop) {
+  SmallVector<Value> conjuncts, flags;
+  collectConjuncts(loop.getConditionOp().getCondition(), conjuncts);
+  for (Value each : conjuncts) {
+    if (auto less = getLess(each))
+      if (auto counter = getCounter(loop, less->first))
+        if (Value most = buildDistance(builder, loop, loop.getInits()[*counter],
+                                       less->second, /*least=*/0))
+          return most;
+    // A flag that says whether there is another iteration.
+    if (auto flag = dyn_cast<BlockArgument>(each);
+        flag && flag.getOwner() == loop.getBeforeBody())
+      collectConjuncts(loop.getYieldOp().getOperand(flag.getArgNumber()),
+                       flags);
+  }
+  for (Value each : flags)
+    if (auto less = getLess(each))
+      if (auto counter = getCounter(loop, less->first))
+        if (Value most = buildDistance(builder, loop, loop.getInits()[*counter],
+                                       less->second, /*least=*/1))
+          return most;
+  return {};
+}
+
+/// Builds the number of iterations of an scf.for in front of it.
+static Value buildCountOfFor(OpBuilder &builder, scf::ForOp loop) {
+  Location loc = loop.getLoc();
+  Type i64 = builder.getI64Type();
+  auto toI64 = [&](Value index) {
+    return builder.createOrFold<arith::IndexCastOp>(loc, i64, index);
+  };
+  Value low = toI64(loop.getLowerBound()), high = toI64(loop.getUpperBound());
+  Value runs = builder.createOrFold<arith::CmpIOp>(
+      loc, arith::CmpIPredicate::sgt, high, low);
+  Value zero = createI64(builder, loc, 0);
+  Value distance = builder.createOrFold<arith::SelectOp>(
+      loc, runs, builder.createOrFold<arith::SubIOp>(loc, high, low), zero);
+  return builder.createOrFold<arith::CeilDivUIOp>(loc, distance,
+                                                  toI64(loop.getStep()));
+}
+
+//===----------------------------------------------------------------------===//
+// Carrying a buffer
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A tensor: the first elements along one dimension of a buffer.
+struct Prefix {
+  Value buffer; // a builtin tensor
+  Value length; // an i64
+};
+
+/// Rewrites one loop so that it carries a buffer and a length in the place of
+/// one tensor.
+class Rewriter {
+public:
+  Rewriter(RewriterBase &rewriter, int64_t dim, RankedTensorType bufferType,
+           Value limit)
+      : rewriter(rewriter), dim(dim), bufferType(bufferType), limit(limit) {}
+
+  /// Builds the tensor that a prefix is, of a type, at the insertion point.
+  Value show(Location loc, const Prefix &prefix, Type type);
+
+  /// Lets what uses `argument`, at the head of a region, use the prefix.
+  void enter(BlockArgument argument, Value length, Type type);
+
+  /// Lets what uses the result of a loop use the prefix.
+  void leave(Value result, Value length, Type type) {
+    result.setType(bufferType);
+    rewriter.setInsertionPointAfter(result.getDefiningOp());
+    replace(result, {result, length}, type);
+  }
+
+  /// Returns the prefix that `value` is.
+  Prefix follow(Value value);
+
+  /// Builds the buffer with a tensor from `begin` on.
+  Value put(Location loc, Value tensor, Value buffer, Value begin);
+
+private:
+  Prefix append(Operation *cat);
+  Prefix followBranch(scf::IfOp branch, unsigned number, Type type);
+  void replace(Value old, const Prefix &prefix, Type type);
+
+  RewriterBase &rewriter;
+  int64_t dim;
+  RankedTensorType bufferType;
+  Value limit; // the length that the buffer has room for, null if it suffices
+  DenseMap<Value, Prefix> known;
+};
+
+} // namespace
+
+static OpFoldResult toIndex(OpBuilder &builder, Location loc, Value number) {
+  if (std::optional<int64_t> known = getConstantIntValue(number))
+    return builder.getIndexAttr(*known);
+  return builder.createOrFold<arith::IndexCastOp>(loc, builder.getIndexType(),
+                                                  number);
+}
+
+Value Rewriter::show(Location loc, const Prefix &prefix, Type type) {
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t each = 0; each < bufferType.getRank(); ++each)
+    sizes.push_back(
+        each == dim ? toIndex(rewriter, loc, prefix.length)
+                    : tensor::getMixedSize(rewriter, loc, prefix.buffer, each));
+  SmallVector<OpFoldResult> zeros(sizes.size(), rewriter.getIndexAttr(0));
+  SmallVector<OpFoldResult> ones(sizes.size(), rewriter.getIndexAttr(1));
+  Value part = tensor::ExtractSliceOp::create(rewriter, loc, prefix.buffer,
+                                              zeros, sizes, ones);
+  auto wanted = convertTensorType(cast<ValueTensorType>(type));
+  if (part.getType() != wanted)
+    part = tensor::CastOp::create(rewriter, loc, wanted, part);
+  return torch_c::FromBuiltinTensorOp::create(rewriter, loc, type, part);
+}
+
+Value Rewriter::put(Location loc, Value tensor, Value buffer, Value begin) {
+  auto type = convertTensorType(cast<ValueTensorType>(tensor.getType()));
+  Value part = torch_c::ToBuiltinTensorOp::create(rewriter, loc, type, tensor);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, part);
+  SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0));
+  SmallVector<OpFoldResult> ones(sizes.size(), rewriter.getIndexAttr(1));
+  offsets[dim] = toIndex(rewriter, loc, begin);
+  return tensor::InsertSliceOp::create(rewriter, loc, part, buffer, offsets,
+                                       sizes, ones);
+}
+
+void Rewriter::replace(Value old, const Prefix &prefix, Type type) {
+  Value shown = show(old.getLoc(), prefix, type);
+  known[shown] = prefix;
+  SmallPtrSet<Operation *, 8> kept;
+  Operation *last = shown.getDefiningOp();
+  // The ops that make it.
+  SmallVector<Operation *> pending{last};
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val();
+    if (!kept.insert(op).second)
+      continue;
+    for (Value operand : op->getOperands())
+      if (Operation *maker = operand.getDefiningOp();
+          maker && operand != old && maker->getBlock() == last->getBlock())
+        pending.push_back(maker);
+  }
+  rewriter.replaceUsesWithIf(old, shown, [&](OpOperand &use) {
+    return !kept.contains(use.getOwner());
+  });
+}
+
+void Rewriter::enter(BlockArgument argument, Value length, Type type) {
+  argument.setType(bufferType);
+  rewriter.setInsertionPointToStart(argument.getOwner());
+  replace(argument, {argument, length}, type);
+}
+
+Prefix Rewriter::append(Operation *cat) {
+  SmallVector<Value> parts(getParts(cat));
+  Prefix prefix = follow(parts.front());
+  Location loc = cat->getLoc();
+  rewriter.setInsertionPointAfter(cat);
+  for (Value part : ArrayRef(parts).drop_front()) {
+    Value size = createI64(rewriter, loc, *getSizeAlong(part, dim));
+    Value end = arith::AddIOp::create(rewriter, loc, prefix.length, size);
+    if (limit) {
+      Value fits = arith::CmpIOp::create(rewriter, loc,
+                                         arith::CmpIPredicate::sle, end, limit);
+      cf::AssertOp::create(
+          rewriter, loc, fits,
+          withSourceLine("unsupported: a loop that makes a tensor longer more "
+                         "than 65,536 times",
+                         loc));
+    }
+    prefix.buffer = put(loc, part, prefix.buffer, prefix.length);
+    prefix.length = end;
+  }
+  Value old = cat->getResult(0);
+  replace(old, prefix, old.getType());
+  return prefix;
+}
+
+Prefix Rewriter::followBranch(scf::IfOp branch, unsigned number, Type type) {
+  for (Region &region : branch->getRegions()) {
+    Operation *yield = region.front().getTerminator();
+    Prefix prefix = follow(yield->getOperand(number));
+    yield = region.front().getTerminator();
+    yield->setOperand(number, prefix.buffer);
+    yield->insertOperands(yield->getNumOperands(), prefix.length);
+  }
+  Operation *made =
+      rebuildRegionOp(rewriter, branch, {}, rewriter.getI64Type());
+  made->getResult(number).setType(bufferType);
+  Prefix prefix{made->getResult(number), made->getResults().back()};
+  rewriter.setInsertionPointAfter(made);
+  replace(made->getResult(number), prefix, type);
+  return prefix;
+}
+
+Prefix Rewriter::follow(Value value) {
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  Operation *op = value.getDefiningOp();
+  if (isCast(op))
+    return follow(op->getOperand(0));
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return followBranch(branch, cast<OpResult>(value).getResultNumber(),
+                        value.getType());
+  return append(op);
+}
+
+namespace {
+
+struct ReserveCapacity final
+    : ssa_compiler::impl::ReserveCapacityPassBase<ReserveCapacity> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    bool changed = true, isRewritten = false;
+    while (changed) {
+      changed = false;
+      getOperation()->walk([&](Operation *op) {
+        if (auto loop = dyn_cast<scf::ForOp>(op))
+          changed = rewriteFor(loop);
+        else if (auto loop = dyn_cast<scf::WhileOp>(op))
+          changed = rewriteWhile(loop);
+        return changed ? WalkResult::interrupt() : WalkResult::advance();
+      });
+      isRewritten |= changed;
+    }
+    if (isRewritten)
+      eraseDeadOps();
+  }
+
+private:
+  /// The type of the buffer, and what its sizes are.
+  struct Buffer {
+    RankedTensorType type;
+    Value empty;
+    Value size;     // of the tensor along the dimension, an i64
+    Value capacity; // of the buffer, an i64
+  };
+
+  static bool isCandidate(BlockArgument argument) {
+    auto type = dyn_cast<ValueTensorType>(argument.getType());
+    return type && type.hasSizes() && type.hasDtype() &&
+           llvm::is_contained(type.getSizes(), torch::kUnknownSize);
+  }
+
+  /// Builds a buffer for the tensor that a loop begins with.
+  Buffer buildBuffer(IRRewriter &rewriter, Location loc, Value first,
+                     const Growth &growth, int64_t most, Value trips);
+
+  bool rewriteFor(scf::ForOp loop);
+  bool rewriteWhile(scf::WhileOp loop);
+
+  /// Erases the concatenations that nothing uses any more.
+  void eraseDeadOps() {
+    SmallVector<Operation *> ops;
+    getOperation()->walk<WalkOrder::PreOrder>(
+        [&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : llvm::reverse(ops))
+      if (op->getNumRegions() == 0 && isOpTriviallyDead(op))
+        op->erase();
+  }
+};
+
+} // namespace
+
+/// A tensor without casts that hide sizes.
+static Value skipCasts(Value tensor) {
+  while (isCast(tensor.getDefiningOp()))
+    tensor = tensor.getDefiningOp()->getOperand(0);
+  return tensor;
+}
+
+ReserveCapacity::Buffer
+ReserveCapacity::buildBuffer(IRRewriter &rewriter, Location loc, Value first,
+                             const Growth &growth, int64_t most, Value trips) {
+  auto type = convertTensorType(cast<ValueTensorType>(first.getType()));
+  Value whole = torch_c::ToBuiltinTensorOp::create(rewriter, loc, type, first);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, whole);
+  Buffer made;
+  made.size =
+      isa<Attribute>(sizes[growth.dim])
+          ? createI64(rewriter, loc, *getConstantIntValue(sizes[growth.dim]))
+          : rewriter.createOrFold<arith::IndexCastOp>(
+                loc, rewriter.getI64Type(), cast<Value>(sizes[growth.dim]));
+  Value room = rewriter.createOrFold<arith::MulIOp>(
+      loc, trips, createI64(rewriter, loc, most));
+  made.capacity = rewriter.createOrFold<arith::AddIOp>(loc, made.size, room);
+  sizes[growth.dim] = toIndex(rewriter, loc, made.capacity);
+  made.empty =
+      tensor::EmptyOp::create(rewriter, loc, sizes, type.getElementType());
+  made.type = cast<RankedTensorType>(made.empty.getType());
+  return made;
+}
+
+bool ReserveCapacity::rewriteFor(scf::ForOp loop) {
+  for (BlockArgument argument : loop.getRegionIterArgs()) {
+    unsigned number = argument.getArgNumber() - 1;
+    Growth growth(argument);
+    if (!isCandidate(argument))
+      continue;
+    std::optional<int64_t> most =
+        growth.measure(loop.getBody()->getTerminator()->getOperand(number));
+    if (!most || *most == 0)
+      continue;
+    Location loc = loop.getLoc();
+    IRRewriter rewriter(loop);
+    Value count = buildCountOfFor(rewriter, loop);
+    std::optional<int64_t> known = getConstantIntValue(count);
+    if (known && *known > kMostIterations)
+      continue;
+    Value trips = rewriter.createOrFold<arith::MinUIOp>(
+        loc, count, createI64(rewriter, loc, kMostIterations));
+    if (!known) {
+      Value fits =
+          arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ule, count,
+                                createI64(rewriter, loc, kMostIterations));
+      cf::AssertOp::create(
+          rewriter, loc, fits,
+          withSourceLine("unsupported: a loop that makes a tensor longer more "
+                         "than 65,536 times",
+                         loc));
+    }
+    Type type = argument.getType();
+    Value first = skipCasts(loop.getInitArgs()[number]);
+    Buffer buffer = buildBuffer(rewriter, loc, first, growth, *most, trips);
+    Rewriter made(rewriter, growth.dim, buffer.type, {});
+    Value begin =
+        made.put(loc, first, buffer.empty, createI64(rewriter, loc, 0));
+    loop.getInitArgsMutable()[number].set(begin);
+    BlockArgument length =
+        loop.getBody()->addArgument(rewriter.getI64Type(), loc);
+    made.enter(argument, length, type);
+    Operation *yield = loop.getBody()->getTerminator();
+    Prefix last = made.follow(yield->getOperand(number));
+    yield->setOperand(number, last.buffer);
+    yield->insertOperands(yield->getNumOperands(), last.length);
+    Operation *rebuilt =
+        rebuildRegionOp(rewriter, loop, buffer.size, rewriter.getI64Type());
+    made.leave(rebuilt->getResult(number), rebuilt->getResults().back(), type);
+    ++numReserved;
+    return true;
+  }
+  return false;
+}
+
+bool ReserveCapacity::rewriteWhile(scf::WhileOp loop) {
+  for (BlockArgument argument : loop.getAfterArguments()) {
+    unsigned after = argument.getArgNumber();
+    scf::ConditionOp condition = loop.getConditionOp();
+    auto head = dyn_cast<BlockArgument>(condition.getArgs()[after]);
+    if (!isCandidate(argument) || !head ||
+        head.getOwner() != loop.getBeforeBody() ||
+        head.getType() != argument.getType())
+      continue;
+    unsigned before = head.getArgNumber();
+    Growth growth(argument);
+    std::optional<int64_t> most =
+        growth.measure(loop.getYieldOp().getOperand(before));
+    if (!most || *most == 0)
+      continue;
+    Location loc = loop.getLoc();
+    IRRewriter rewriter(loop);
+    Value trips = buildMostOfWhile(rewriter, loop);
+    if (!trips)
+      continue;
+    Type type = argument.getType();
+    Type i64 = rewriter.getI64Type();
+    Value first = skipCasts(loop.getInits()[before]);
+    Buffer buffer = buildBuffer(rewriter, loc, first, growth, *most, trips);
+    // Where the number of iterations is limited, it may be larger.
+    Value limit = getConstantIntValue(trips) ? Value() : buffer.capacity;
+    Rewriter made(rewriter, growth.dim, buffer.type, limit);
+    Value begin =
+        made.put(loc, first, buffer.empty, createI64(rewriter, loc, 0));
+    loop.getInitsMutable()[before].set(begin);
+
+    BlockArgument length = loop.getBeforeBody()->addArgument(i64, loc);
+    made.enter(head, length, type);
+    condition->setOperand(after + 1, head);
+    condition->insertOperands(condition->getNumOperands(), length);
+
+    length = loop.getAfterBody()->addArgument(i64, loc);
+    made.enter(argument, length, type);
+    Prefix last = made.follow(loop.getYieldOp().getOperand(before));
+    Operation *yield = loop.getYieldOp();
+    yield->setOperand(before, last.buffer);
+    yield->insertOperands(yield->getNumOperands(), last.length);
+
+    Operation *rebuilt = rebuildRegionOp(rewriter, loop, buffer.size, i64);
+    made.leave(rebuilt->getResult(after), rebuilt->getResults().back(), type);
+    ++numReserved;
+    return true;
+  }
+  return false;
+}

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LoopTrips.h"
 #include "TensorTypes.h"
 
 #include "ssa-compiler/Conversion/Passes.h"
@@ -30,10 +31,6 @@ namespace ssa_compiler {
 using namespace mlir;
 using namespace ssa_compiler;
 using torch::ValueTensorType;
-
-/// Iterations for which a loop reserves room. Memory for more is not reserved:
-/// the number may be a limit that is never reached.
-static constexpr int64_t kMostIterations = 1 << 16;
 
 //===----------------------------------------------------------------------===//
 // Which tensors grow
@@ -123,139 +120,6 @@ std::optional<int64_t> Growth::measure(Value value) {
     *most += *size;
   }
   return most;
-}
-
-//===----------------------------------------------------------------------===//
-// How often a loop runs
-//===----------------------------------------------------------------------===//
-
-/// Collects what has to hold for a condition to hold.
-static void collectConjuncts(Value condition, SmallVectorImpl<Value> &found) {
-  if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
-    collectConjuncts(both.getLhs(), found);
-    collectConjuncts(both.getRhs(), found);
-    return;
-  }
-  if (auto branch = condition.getDefiningOp<scf::IfOp>()) {
-    // `a and b`
-    unsigned number = cast<OpResult>(condition).getResultNumber();
-    if (!branch.getElseRegion().empty() &&
-        matchPattern(branch.elseYield().getOperand(number), m_Zero())) {
-      collectConjuncts(branch.getCondition(), found);
-      collectConjuncts(branch.thenYield().getOperand(number), found);
-      return;
-    }
-  }
-  found.push_back(condition);
-}
-
-/// The numbers of which the first is less than the second if `condition`
-/// holds.
-static std::optional<std::pair<Value, Value>> getLess(Value condition) {
-  auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  if (!compare || !compare.getLhs().getType().isInteger(64))
-    return std::nullopt;
-  if (compare.getPredicate() == arith::CmpIPredicate::slt)
-    return std::make_pair(compare.getLhs(), compare.getRhs());
-  if (compare.getPredicate() == arith::CmpIPredicate::sgt)
-    return std::make_pair(compare.getRhs(), compare.getLhs());
-  return std::nullopt;
-}
-
-/// The number of a value that an scf.while carries from one iteration to the
-/// next and that grows by at least 1 in each; `value` is what it is at the
-/// head, or at the end of an iteration.
-static std::optional<unsigned> getCounter(scf::WhileOp loop, Value value) {
-  auto isCounter = [&](unsigned number) {
-    auto next =
-        loop.getYieldOp().getOperand(number).getDefiningOp<arith::AddIOp>();
-    APInt step;
-    if (!next || !matchPattern(next.getRhs(), m_ConstantInt(&step)) ||
-        !step.isStrictlyPositive())
-      return false;
-    auto inside = dyn_cast<BlockArgument>(next.getLhs());
-    return inside && inside.getOwner() == loop.getAfterBody() &&
-           loop.getConditionOp().getArgs()[inside.getArgNumber()] ==
-               loop.getBeforeArguments()[number];
-  };
-  for (unsigned number = 0; number < loop.getInits().size(); ++number)
-    if ((value == loop.getBeforeArguments()[number] ||
-         value == loop.getYieldOp().getOperand(number)) &&
-        loop.getInits()[number].getType().isInteger(64) && isCounter(number))
-      return number;
-  return std::nullopt;
-}
-
-static Value createI64(OpBuilder &builder, Location loc, int64_t number) {
-  return arith::ConstantIntOp::create(builder, loc, number, 64);
-}
-
-/// Builds `max(end - begin, least)`, if `end` is defined outside of the loop.
-static Value buildDistance(OpBuilder &builder, scf::WhileOp loop, Value begin,
-                           Value end, int64_t least) {
-  APInt known;
-  bool isConstant = matchPattern(end, m_ConstantInt(&known));
-  // `while True` compares with the largest number.
-  if (isConstant && known.sgt(kMostIterations))
-    return {};
-  if (!isConstant && loop->isAncestor(end.getParentRegion()->getParentOp()))
-    return {};
-  Location loc = loop.getLoc();
-  if (isConstant)
-    end = createI64(builder, loc, known.getSExtValue());
-  // Numbers are compared as they are, so that their difference is not one of
-  // 64 bits.
-  Value isAhead = builder.createOrFold<arith::CmpIOp>(
-      loc, arith::CmpIPredicate::sgt, end, begin);
-  Value distance = builder.createOrFold<arith::SubIOp>(loc, end, begin);
-  Value most = createI64(builder, loc, kMostIterations);
-  Value limited = builder.createOrFold<arith::MinUIOp>(loc, distance, most);
-  Value fewest = createI64(builder, loc, least);
-  Value larger = builder.createOrFold<arith::MaxSIOp>(loc, limited, fewest);
-  return builder.createOrFold<arith::SelectOp>(loc, isAhead, larger, fewest);
-}
-
-/// Builds the most iterations of an scf.while in front of it; null if they are
-/// not bounded.
-static Value buildMostOfWhile(OpBuilder &builder, scf::WhileOp loop) {
-  SmallVector<Value> conjuncts, flags;
-  collectConjuncts(loop.getConditionOp().getCondition(), conjuncts);
-  for (Value each : conjuncts) {
-    if (auto less = getLess(each))
-      if (auto counter = getCounter(loop, less->first))
-        if (Value most = buildDistance(builder, loop, loop.getInits()[*counter],
-                                       less->second, /*least=*/0))
-          return most;
-    // A flag that says whether there is another iteration.
-    if (auto flag = dyn_cast<BlockArgument>(each);
-        flag && flag.getOwner() == loop.getBeforeBody())
-      collectConjuncts(loop.getYieldOp().getOperand(flag.getArgNumber()),
-                       flags);
-  }
-  for (Value each : flags)
-    if (auto less = getLess(each))
-      if (auto counter = getCounter(loop, less->first))
-        if (Value most = buildDistance(builder, loop, loop.getInits()[*counter],
-                                       less->second, /*least=*/1))
-          return most;
-  return {};
-}
-
-/// Builds the number of iterations of an scf.for in front of it.
-static Value buildCountOfFor(OpBuilder &builder, scf::ForOp loop) {
-  Location loc = loop.getLoc();
-  Type i64 = builder.getI64Type();
-  auto toI64 = [&](Value index) {
-    return builder.createOrFold<arith::IndexCastOp>(loc, i64, index);
-  };
-  Value low = toI64(loop.getLowerBound()), high = toI64(loop.getUpperBound());
-  Value runs = builder.createOrFold<arith::CmpIOp>(
-      loc, arith::CmpIPredicate::sgt, high, low);
-  Value zero = createI64(builder, loc, 0);
-  Value distance = builder.createOrFold<arith::SelectOp>(
-      loc, runs, builder.createOrFold<arith::SubIOp>(loc, high, low), zero);
-  return builder.createOrFold<arith::CeilDivUIOp>(loc, distance,
-                                                  toI64(loop.getStep()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -525,16 +389,16 @@ bool ReserveCapacity::rewriteFor(scf::ForOp loop) {
       continue;
     Location loc = loop.getLoc();
     IRRewriter rewriter(loop);
-    Value count = buildCountOfFor(rewriter, loop);
+    Value count = buildTripCount(rewriter, loop);
     std::optional<int64_t> known = getConstantIntValue(count);
-    if (known && *known > kMostIterations)
+    if (known && *known > kMostTrips)
       continue;
     Value trips = rewriter.createOrFold<arith::MinUIOp>(
-        loc, count, createI64(rewriter, loc, kMostIterations));
+        loc, count, createI64(rewriter, loc, kMostTrips));
     if (!known) {
       Value fits =
           arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ule, count,
-                                createI64(rewriter, loc, kMostIterations));
+                                createI64(rewriter, loc, kMostTrips));
       cf::AssertOp::create(
           rewriter, loc, fits,
           withSourceLine("unsupported: a loop that makes a tensor longer more "
@@ -581,7 +445,7 @@ bool ReserveCapacity::rewriteWhile(scf::WhileOp loop) {
       continue;
     Location loc = loop.getLoc();
     IRRewriter rewriter(loop);
-    Value trips = buildMostOfWhile(rewriter, loop);
+    Value trips = buildMostTrips(rewriter, loop);
     if (!trips)
       continue;
     Type type = argument.getType();

@@ -109,7 +109,8 @@ def ReserveCapacityPass : Pass<"reserve-capacity", "::mlir::func::FuncOp"> {
 
     The iterations of an `scf.for` are counted. Those of an `scf.while` are bounded
     if its condition, or the flag that says whether there is another one, compares
-    an int with a number from outside, and the int grows in each iteration. Room is
+    an int with a number from outside, and the int grows, or shrinks, towards it in
+    each iteration. Room is
     reserved for at most 65,536 iterations, as the bound may never be reached; more
     raise an error.
 

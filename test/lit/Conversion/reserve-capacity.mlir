@@ -98,6 +98,39 @@ func.func @branches(%y0: !torch.vtensor<[1],f32>, %x: !torch.vtensor<[2],f32>, %
 
 // -----
 
+// A counter that shrinks, by 1 or by 2, as long as it is not less than a number from outside.
+// CHECK-LABEL: func.func @down(
+// CHECK: %[[AHEAD:.+]] = arith.cmpi sge, %{{.+}}, %{{.+}} : i64
+// CHECK: %[[DISTANCE:.+]] = arith.subi
+// CHECK: %[[MOST:.+]] = arith.minui %[[DISTANCE]], %c65536_i64
+// CHECK: arith.addi %[[MOST]], %c1_i64
+// CHECK-NOT: torch.aten.cat
+func.func @down(%y0: !torch.vtensor<[1],f32>, %x: !torch.vtensor<[1],f32>, %from: i64, %to: i64, %c: i1) -> !torch.vtensor<[?],f32> {
+  %int0 = torch.constant.int 0
+  %one = arith.constant 1 : i64
+  %less2 = arith.constant -2 : i64
+  %first = torch.tensor_static_info_cast %y0 : !torch.vtensor<[1],f32> to !torch.vtensor<[?],f32>
+  %r:2 = scf.while (%y = %first, %i = %from) : (!torch.vtensor<[?],f32>, i64) -> (!torch.vtensor<[?],f32>, i64) {
+    %again = arith.cmpi sge, %i, %to : i64
+    scf.condition(%again) %y, %i : !torch.vtensor<[?],f32>, i64
+  } do {
+  ^bb0(%y: !torch.vtensor<[?],f32>, %i: i64):
+    %list = torch.prim.ListConstruct %y, %x : (!torch.vtensor<[?],f32>, !torch.vtensor<[1],f32>) -> !torch.list<vtensor>
+    %longer = torch.aten.cat %list, %int0 : !torch.list<vtensor>, !torch.int -> !torch.vtensor<[?],f32>
+    %j = scf.if %c -> (i64) {
+      %a = arith.subi %i, %one : i64
+      scf.yield %a : i64
+    } else {
+      %b = arith.addi %i, %less2 : i64
+      scf.yield %b : i64
+    }
+    scf.yield %longer, %j : !torch.vtensor<[?],f32>, i64
+  }
+  return %r#0 : !torch.vtensor<[?],f32>
+}
+
+// -----
+
 // Nothing bounds the iterations: the loop stays what it is.
 // CHECK-LABEL: func.func @unbounded(
 // CHECK: torch.aten.cat

@@ -78,6 +78,25 @@ def nested(x: Tensor, n: int) -> Tensor:
     return y
 
 
+def counted_down(x: Tensor, n: int) -> Tensor:
+    y, i = x[0], 5
+    while i > n:
+        y = torch.cat([y, x[0, :1]])
+        i -= 1
+    return y
+
+
+def counted_in_branches(x: Tensor, n: int) -> Tensor:
+    y, i = x[0], 0
+    while i <= n:
+        if y.sum() > 3:
+            i += 1
+        else:
+            i += 2
+        y = torch.cat([y, x[0, :1]])
+    return y
+
+
 X = torch.linspace(0.1, 1.0, 12).reshape(6, 2)[[3, 0, 5, 1, 4, 2]]
 EMB = torch.linspace(-1.0, 1.0, 40).reshape(10, 4).sin()
 TOKENS = torch.tensor([[1, 5, 2]])
@@ -89,6 +108,8 @@ PROGRAMS: list[tuple[Any, tuple[Tensor, ...]]] = [
     (under_branches, (X,)),
     (while_small, (X,)),
     (before_and_after, (X,)),
+    (counted_down, (X,)),
+    (counted_in_branches, (X,)),
     (nested, (X,)),
 ]
 

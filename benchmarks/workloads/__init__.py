@@ -3,12 +3,38 @@
 from __future__ import annotations
 
 from ..workload import Workload
-from . import boxes, decoding, detection, discrete, filtered, masks, networks, numeric, recurrent, sampling, small
+from . import (
+    boxes,
+    decoding,
+    detection,
+    discrete,
+    filtered,
+    growing,
+    masks,
+    networks,
+    numeric,
+    recurrent,
+    sampling,
+    small,
+)
 
 __all__ = ["WORKLOADS"]
 
 WORKLOADS: dict[str, Workload] = {
     workload.name: workload
-    for module in (recurrent, decoding, sampling, detection, filtered, masks, networks, boxes, numeric, discrete, small)
+    for module in (
+        recurrent,
+        decoding,
+        growing,
+        sampling,
+        detection,
+        filtered,
+        masks,
+        networks,
+        boxes,
+        numeric,
+        discrete,
+        small,
+    )
     for workload in module.WORKLOADS
 }

@@ -3,6 +3,7 @@
 
 import pytest
 import torch
+from torch import nn
 
 import ssa_compiler
 
@@ -71,6 +72,15 @@ def writes(x, n: int):
     return x, CELL.seen
 
 
+CHAIN = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+
+
+def chained(x, n: int):
+    for _ in range(n):
+        x = CHAIN(x)
+    return x
+
+
 def closing_over():
     cell = Cell()
 
@@ -131,3 +141,41 @@ def test_buffers_are_written() -> None:
         torch.testing.assert_close(found, expected)
         assert seen is CELL.seen
         assert seen == before + n
+
+
+def test_another_part_of_a_module_is_called() -> None:
+    compiled = ssa_compiler.compile(chained, (X, 3), fullgraph=True)
+    CHAIN[0] = nn.Linear(3, 3)
+    check(chained, compiled)
+    CHAIN.append(nn.Linear(3, 3))
+    check(chained, compiled)
+
+
+def hook(module, inputs, output):
+    return output * 2
+
+
+@pytest.mark.parametrize("program", [*PROGRAMS, chained])
+def test_hooks_are_rejected(program) -> None:
+    """Eager runs them, and a compiled program does not: also those that are registered later."""
+    compiled = ssa_compiler.compile(program, (X, 3), fullgraph=True)
+    hooked = [CELL, SAMPLER.model, STACK[1], CHAIN[0]]
+    handles = [each.register_forward_hook(hook) for each in hooked]
+    try:
+        with pytest.raises(ssa_compiler.SsaCompilerError):
+            compiled(X, 3)
+        with pytest.raises(ssa_compiler.SsaCompilerError):
+            ssa_compiler.compile(program, (X, 3), fullgraph=True)
+    finally:
+        for handle in handles:
+            handle.remove()
+    check(program, compiled)
+
+
+def test_hooks_of_modules_that_objects_hold_are_rejected() -> None:
+    sampler = Sampler(Cell(2.0))
+    compiled = ssa_compiler.compile(sampler.step, (X,), fullgraph=True)
+    sampler.model.linear.register_forward_hook(hook)
+    for call in (lambda: compiled(X), lambda: ssa_compiler.compile(sampler.step, (X,), fullgraph=True)):
+        with pytest.raises(ssa_compiler.ScriptError, match="forward hook, 'hook'"):
+            call()

@@ -54,6 +54,7 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, value: Known, nod
     made = _found(expressions, value, found, node.attr)
     if isinstance(found, torch.nn.Module) and made.path and not isinstance(thing, torch.nn.Module):
         program.depend_on_module(made.path)  # the object may hold another one later
+        adopt(program, found)
     if isinstance(thing, torch.nn.Module):
         return _of_module(expressions, owner, made, node)
     if isinstance(thing, (dict, list, tuple, str)):

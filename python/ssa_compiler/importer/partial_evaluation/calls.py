@@ -53,6 +53,7 @@ from .number_functions import of_numbers
 from .presence import no_attribute, of_module, operands
 from .rejections import NeedsKnownError, NotCompiledError
 from .rows import rows_of
+from .surroundings import adopt
 from .values import (
     NEVER,
     UNKNOWN,
@@ -71,9 +72,8 @@ __all__ = ["Calls"]
 _CONSUMERS = frozenset({"all", "any", "dict", "list", "max", "min", "sorted", "sum", "tuple"})
 _CONSUMING_METHODS = frozenset({"extend", "join", "update"})
 _ITERATORS = frozenset({"enumerate", "map", "next", "reversed", "zip"})
-_PARTS = frozenset(
-    "children modules named_children named_modules parameters named_parameters buffers named_buffers".split()
-)
+_OF_MODULES = "children modules named_children named_modules parameters named_parameters buffers named_buffers"
+_PARTS = frozenset(_OF_MODULES.split())
 
 
 class Calls:
@@ -286,7 +286,7 @@ class Calls:
     # What is called. ----------------------------------------------------------------------------------------------
 
     def _module(self, node: ast.Call, module: torch.nn.Module) -> Result:
-        return self.module_with(node, module, self.arguments(node))
+        return self.module_with(node, adopt(self.scope.program, module), self.arguments(node))
 
     def _is_chain(self, module: torch.nn.Module) -> bool:
         """Whether a module calls its parts, of which some are the user's, one after the other."""

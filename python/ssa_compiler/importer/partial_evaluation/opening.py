@@ -15,7 +15,7 @@ from ...abi.surroundings import Surroundings
 from ...errors import ScriptError
 from ..isolation.one_import import importing
 from ..isolation.process_state import quiet
-from ..torchscript.models import OpenedModel, declared, loaded, open_model
+from ..torchscript.models import OpenedModel, declared, loaded, open_model, reject_module
 from ..torchscript.object_programs import is_object_program
 from ..torchscript.script import script_as
 from .callees import forward_of, is_of_torch
@@ -222,6 +222,8 @@ def _opened_as(
     extra = extra_arguments(inspect.unwrap(function), first, args, kwargs)
     with quiet():  # PyTorch warns of samples that do not fit
         program, made, fixed, way = evaluated(function, owner, name, extra, way)
+    if owner is not None:
+        reject_module(owner)  # the modules that it found around the program are among its parts now
     another = next_way(program, extra.arguments, way)
 
     def otherwise() -> OpenedModel:

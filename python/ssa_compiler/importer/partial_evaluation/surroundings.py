@@ -20,9 +20,13 @@ from .values import UNKNOWN, Known
 __all__ = ["adopt", "adopted"]
 
 
-def adopt(program: Evaluated, module: torch.nn.Module) -> None:
+def adopt(program: Evaluated, module: torch.nn.Module) -> torch.nn.Module:
     """Let a module that a function finds around it be a part of the module that is made of its surroundings.
 
+    It has to be one before its parts are, of which it may have others later.
+
+    Returns:
+        The module.
     Raises:
         NotCompiledError: it has not been one yet, but is at the next evaluation.
     """
@@ -31,6 +35,7 @@ def adopt(program: Evaluated, module: torch.nn.Module) -> None:
         root.add_part(module)
         program.elements["part", id(module)] = UNKNOWN
         raise NotCompiledError("a module that is found around a function, which is in a constructor")
+    return module
 
 
 def adopted(expressions: ExpressionEvaluator, result: Result, where: ast.AST) -> Result:
@@ -51,6 +56,7 @@ def adopted(expressions: ExpressionEvaluator, result: Result, where: ast.AST) ->
     assert isinstance(value, Known)
     if isinstance(value.object, torch.nn.Module):
         program.depend_on_module(path)  # the name may mean another one later
+        adopt(program, value.object)
         return result
     if not _may_hold(value.object):
         return result

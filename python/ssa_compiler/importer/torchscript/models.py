@@ -24,7 +24,15 @@ from ..isolation.process_state import quiet
 from .object_programs import of_object
 from .script import script_method, script_model
 
-__all__ = ["OpenedModel", "declared", "has_own_functions", "loaded", "open_model", "state_tensors"]
+__all__ = [
+    "OpenedModel",
+    "declared",
+    "has_own_functions",
+    "loaded",
+    "open_model",
+    "reject_module",
+    "state_tensors",
+]
 
 _HOOKS = {"_forward_hooks": "forward hook", "_forward_pre_hooks": "forward pre-hook"}
 _GLOBAL_HOOKS = {"_global_forward_hooks": "forward hook", "_global_forward_pre_hooks": "forward pre-hook"}
@@ -95,7 +103,7 @@ def open_model(model: Any) -> OpenedModel:
     if inspect.ismethod(model) and isinstance(model.__self__, torch.nn.Module):
         return _method(model)
     if isinstance(model, torch.nn.Module):
-        _reject_module(model)
+        reject_module(model)
         scripted = script_model(model)
         method = _forward_name(scripted, model)
         return OpenedModel(model, scripted, method, _type_name(model), *declared(getattr(model, "forward", None)))
@@ -117,7 +125,7 @@ def _method(method: Any) -> OpenedModel:
             )
         _reject_hooks(owner)
         return OpenedModel(owner, owner, name, f"{_type_name(owner)}.{name}")
-    _reject_module(owner)
+    reject_module(owner)
     shown = f"{_type_name(owner)}.{name}"
     return OpenedModel(owner, script_method(method), name, shown, *declared(method), python=method.__func__)
 
@@ -204,7 +212,7 @@ def _definition(function: Any) -> SourceLocation | None:
     return SourceLocation(code.co_filename, code.co_firstlineno) if code else None
 
 
-def _reject_module(model: torch.nn.Module) -> None:
+def reject_module(model: torch.nn.Module) -> None:
     """Reject what changes a module's meaning beside its source.
 
     Raises:

@@ -63,7 +63,7 @@ class GrowingDecoder(nn.Module):
             if bool((last == self.end).all()):
                 break
         length = tokens.shape[1]
-        return F.pad(tokens, (0, most - length), value=self.end), length
+        return F.pad(tokens, (0, most - length), value=float(self.end)), length
 
 
 def _jax(model: Any) -> Callable[..., Any]:

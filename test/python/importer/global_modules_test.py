@@ -162,9 +162,9 @@ def test_hooks_are_rejected(program) -> None:
     hooked = [CELL, SAMPLER.model, STACK[1], CHAIN[0]]
     handles = [each.register_forward_hook(hook) for each in hooked]
     try:
-        with pytest.raises(ssa_compiler.SsaCompilerError):
+        with pytest.raises(ssa_compiler.SsaCompilerError, match="forward hook, 'hook'"):
             compiled(X, 3)
-        with pytest.raises(ssa_compiler.SsaCompilerError):
+        with pytest.raises(ssa_compiler.SsaCompilerError, match="forward hook, 'hook'"):
             ssa_compiler.compile(program, (X, 3), fullgraph=True)
     finally:
         for handle in handles:

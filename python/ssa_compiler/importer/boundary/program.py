@@ -11,7 +11,7 @@ import torch
 
 from ...abi.convention import ImportedProgram
 from ...abi.default_device import own_tensors_on_cpu
-from ...errors import ArgumentTypeError, SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
+from ...errors import ArgumentTypeError, ScriptError, SsaCompilerError, UnsupportedOpError, UnsupportedProgramError
 from ..fake.fake_run import run
 from ..isolation.one_import import importing
 from ..isolation.process_state import quiet
@@ -99,8 +99,8 @@ def import_program(
             if opened.reason:
                 error.add(opened.reason)
             raise
-        except (UnsupportedOpError, UnsupportedProgramError):
-            for other in _other_ways(opened):
+        except (UnsupportedOpError, UnsupportedProgramError) as rejection:
+            for other in _other_ways(opened, rejection):
                 try:
                     return replace(imported(other), can_be_kept=False)
                 except Exception as error:  # noqa: BLE001 - whatever it is, the program is rejected as it is
@@ -108,11 +108,20 @@ def import_program(
             raise
 
 
-def _other_ways(opened: OpenedModel) -> Iterator[OpenedModel]:
-    """Open a model partially evaluated, in one way after the other."""
+def _other_ways(opened: OpenedModel, rejection: SsaCompilerError) -> Iterator[OpenedModel]:
+    """Open a model partially evaluated, in one way after the other.
+
+    Args:
+        opened: the model.
+        rejection: why it is rejected as it is; it gets the reason of ours for which it cannot be opened.
+    """
     while opened.partially is not None:
         try:
             opened = opened.partially()
+        except ScriptError as error:
+            if not error.explanation:  # TorchScript's would be of a text that the user has not written
+                rejection.add(str(error))
+            return
         except Exception as error:  # noqa: BLE001 - as above
             _logger.debug("partial evaluation does not help: %r", error)
             return

@@ -43,11 +43,13 @@ class Surroundings(torch.nn.Module):
         return name
 
     def _is_unused(self, name: str) -> bool:
-        return not any(name in space for space in (self._places, self._modules, vars(torch.nn.Module), vars(self)))
+        is_taken = name in self._places or name in self._modules or name in vars(self)
+        return not is_taken and not hasattr(torch.nn.Module, name)
 
     def add_part(self, module: torch.nn.Module) -> None:
-        """Let a module that the function finds there be a part."""
-        self.add_module(f"part_{len(self._modules)}", module)
+        """Let a module that the function finds there be a part, if it is none."""
+        if all(module is not part for part in self.modules()):
+            self.add_module(f"part_{len(self._modules)}", module)
 
     def found(self) -> Iterator[tuple[str, Any]]:
         """Iterate over the attributes: the names, and what is there now."""

@@ -29,6 +29,7 @@ class Cell(torch.nn.Module):
 class Sampler:
     def __init__(self, model):
         self.model, self.temperature = model, 2.0
+        self.count = model.counted
 
     def step(self, x):
         return self.model(x, x) / self.temperature
@@ -36,10 +37,11 @@ class Sampler:
 
 @pytest.fixture(autouse=True)
 def _fresh():
-    global CELL, SAMPLER, STACK, NAMED, DROPPING
+    global CELL, SAMPLER, STACK, NAMED, DROPPING, COUNT
     torch.manual_seed(0)
     CELL, SAMPLER = Cell(), Sampler(Cell(2.0))
     STACK, NAMED = [Cell(), Cell(3.0)], {"a": Cell(), "b": Cell(0.5)}
+    COUNT = Cell(2.0).counted
     DROPPING = torch.nn.Dropout(0.5).eval()
     with torch.no_grad():
         yield
@@ -73,6 +75,12 @@ def writes(x, n: int):
 
 
 CHAIN = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+
+
+def through_methods(x, n: int):
+    for _ in range(n):
+        x = COUNT(x) + SAMPLER.count(x)
+    return x
 
 
 def chained(x, n: int):
@@ -149,6 +157,23 @@ def test_another_part_of_a_module_is_called() -> None:
     check(chained, compiled)
     CHAIN.append(nn.Linear(3, 3))
     check(chained, compiled)
+
+
+def halved(self, x):
+    return x / 2
+
+
+def test_another_method_of_the_name_is_called() -> None:
+    """One of another module, and another one of the same class."""
+    global COUNT
+    compiled = ssa_compiler.compile(through_methods, (X, 3), fullgraph=True)
+    for COUNT in (Cell(3.0).counted, halved.__get__(COUNT.__self__)):
+        SAMPLER.count = Cell(4.0).counted
+        buffers = [COUNT.__self__.seen, SAMPLER.count.__self__.seen]
+        expected = through_methods(X, 3)
+        for each in buffers:
+            each.zero_()
+        torch.testing.assert_close(compiled(X, 3), expected)
 
 
 def hook(module, inputs, output):

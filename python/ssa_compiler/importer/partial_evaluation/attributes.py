@@ -41,7 +41,7 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, value: Known, nod
     program, thing = expressions.scope.program, value.object
     program.states.see(value)
     if isinstance(thing, torch.nn.Module):
-        adopt(program, thing)
+        adopt(program, value)
     found = read(thing, node.attr)
     if found is MISSING:
         if (added := program.states.added(expressions.scope, value, node.attr, node)) is not None:
@@ -54,7 +54,7 @@ def attribute(expressions: ExpressionEvaluator, owner: Result, value: Known, nod
     made = _found(expressions, value, found, node.attr)
     if isinstance(found, torch.nn.Module) and made.path and not isinstance(thing, torch.nn.Module):
         program.depend_on_module(made.path)  # the object may hold another one later
-        adopt(program, found)
+        adopt(program, made)
     if isinstance(thing, torch.nn.Module):
         return _of_module(expressions, owner, made, node)
     if isinstance(thing, (dict, list, tuple, str)):

@@ -166,7 +166,7 @@ class Calls:
         assert isinstance(callee.value, Known)
         thing = callee.value.object
         if isinstance(thing, torch.nn.Module):
-            return self._module(node, thing)
+            return self._module(node, callee.value)
         if (made := known_objects.call(self, node, callee.value)) is not None:
             return made
         if isinstance(thing, (types.FunctionType, type)):
@@ -285,8 +285,9 @@ class Calls:
 
     # What is called. ----------------------------------------------------------------------------------------------
 
-    def _module(self, node: ast.Call, module: torch.nn.Module) -> Result:
-        return self.module_with(node, adopt(self.scope.program, module), self.arguments(node))
+    def _module(self, node: ast.Call, value: Known) -> Result:
+        adopt(self.scope.program, value)
+        return self.module_with(node, value.object, self.arguments(node))
 
     def _is_chain(self, module: torch.nn.Module) -> bool:
         """Whether a module calls its parts, of which some are the user's, one after the other."""

@@ -88,7 +88,7 @@ class Functions:
         node: ast.Call,
     ) -> Result:
         """Call a method of a module."""
-        adopt(self._program, owner)
+        adopt(self._program, Known(owner))
         definition = definition_of(function)
         if any(
             isinstance(each, ast.Name) and each.id in ("staticmethod", "classmethod") for each in decorators(definition)

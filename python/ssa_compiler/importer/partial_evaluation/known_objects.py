@@ -42,8 +42,8 @@ def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
     if thing is torch.Generator:
         calls.scope.use(callee)
         return generators.make(calls, node)
-    if isinstance(thing, types.MethodType) and path is not None and not isinstance(thing.__self__, torch.nn.Module):
-        program.depend(Known(thing.__func__, program.part_of(path, "__func__")))  # it may have one of its own later
+    if isinstance(thing, types.MethodType) and path is not None:
+        _depend_on_method(program, thing, path)
     if path is None or not (program.is_elsewhere(path) or is_plain_class(type(thing)) or is_list_class(type(thing))):
         return None
     if isinstance(thing, functools.partial):
@@ -57,6 +57,23 @@ def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
     arguments = calls.arguments(node)
     given = Arguments([Result(None, callee), *arguments.positional], arguments.named)
     return program.functions.call(calls.scope, called, given, node)
+
+
+def _depend_on_method(program: Evaluated, method: types.MethodType, path: str) -> None:
+    """Let the program depend on which method an object has, or a variable: it may be another one later.
+
+    Args:
+        program: the program.
+        method: the method.
+        path: the way to it; the guards of a module see to its own methods.
+    """
+    owner = method.__self__
+    is_of_module = isinstance(owner, torch.nn.Module)
+    if is_of_module and path.rpartition(".")[0] == program.path_of(Known(owner)):
+        return
+    program.depend(Known(method.__func__, program.part_of(path, "__func__")))
+    if is_of_module:
+        program.depend_on_module(program.part_of(path, "__self__"))
 
 
 def _made_partial(calls: CallEvaluator, node: ast.Call) -> Result:

@@ -275,7 +275,7 @@ class Program(Dependences):
             raise NotCompiledError("a module, in a function that belongs to none")
         path = next((path for path, part in scope.owner.named_modules() if part is module), None)
         if path is None:
-            adopt(self, module)
+            adopt(self, Known(module))
             raise NotCompiledError("a module that is no part of the one whose method it is used in")
         made: Any = ast.Name(scope.self_name, ast.Load())
         held: Any = scope.owner

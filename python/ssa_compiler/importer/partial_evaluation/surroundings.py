@@ -20,22 +20,25 @@ from .values import UNKNOWN, Known
 __all__ = ["adopt", "adopted"]
 
 
-def adopt(program: Evaluated, module: torch.nn.Module) -> torch.nn.Module:
+def adopt(program: Evaluated, value: Known) -> None:
     """Let a module that a function finds around it be a part of the module that is made of its surroundings.
 
-    It has to be one before its parts are, of which it may have others later.
+    It has to be one before its parts are, of which it may have others later. The program depends on which module is
+    where it was found.
 
-    Returns:
-        The module.
+    Args:
+        program: the program.
+        value: the module, and the way to it.
     Raises:
         NotCompiledError: it has not been one yet, but is at the next evaluation.
     """
-    root = program.root
-    if isinstance(root, Surroundings) and all(module is not part for part in root.modules()):
+    root, module = program.root, value.object
+    if value.path is not None and program.is_elsewhere(value.path):
+        program.depend_on_module(value.path)
+    if isinstance(root, Surroundings) and program.path_of(value) is None:
         root.add_part(module)
         program.elements["part", id(module)] = UNKNOWN
         raise NotCompiledError("a module that is found around a function, which is in a constructor")
-    return module
 
 
 def adopted(expressions: ExpressionEvaluator, result: Result, where: ast.AST) -> Result:
@@ -55,8 +58,7 @@ def adopted(expressions: ExpressionEvaluator, result: Result, where: ast.AST) ->
         return result
     assert isinstance(value, Known)
     if isinstance(value.object, torch.nn.Module):
-        program.depend_on_module(path)  # the name may mean another one later
-        adopt(program, value.object)
+        adopt(program, value)
         return result
     if not _may_hold(value.object):
         return result

@@ -182,6 +182,21 @@ static OpFoldResult toIndex(OpBuilder &builder, Location loc, Value number) {
                                                   number);
 }
 
+static Value toI64(OpBuilder &builder, Location loc, OpFoldResult size) {
+  if (std::optional<int64_t> known = getConstantIntValue(size))
+    return createI64(builder, loc, *known);
+  return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(),
+                                                  cast<Value>(size));
+}
+
+static void assertRoom(OpBuilder &builder, Location loc, Value condition) {
+  cf::AssertOp::create(
+      builder, loc, condition,
+      withSourceLine("unsupported: a loop that makes a tensor longer more than "
+                     "65,536 times, or by more than 1 GiB",
+                     loc));
+}
+
 Value Rewriter::show(Location loc, const Prefix &prefix, Type type) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t each = 0; each < bufferType.getRank(); ++each)
@@ -210,24 +225,12 @@ Value Rewriter::put(Location loc, Value tensor, Value buffer, Value begin) {
 }
 
 void Rewriter::replace(Value old, const Prefix &prefix, Type type) {
+  // Before the slice is built, which may be of `old`.
+  auto uses = llvm::to_vector(llvm::make_pointer_range(old.getUses()));
   Value shown = show(old.getLoc(), prefix, type);
   known[shown] = prefix;
-  SmallPtrSet<Operation *, 8> kept;
-  Operation *last = shown.getDefiningOp();
-  // The ops that make it.
-  SmallVector<Operation *> pending{last};
-  while (!pending.empty()) {
-    Operation *op = pending.pop_back_val();
-    if (!kept.insert(op).second)
-      continue;
-    for (Value operand : op->getOperands())
-      if (Operation *maker = operand.getDefiningOp();
-          maker && operand != old && maker->getBlock() == last->getBlock())
-        pending.push_back(maker);
-  }
-  rewriter.replaceUsesWithIf(old, shown, [&](OpOperand &use) {
-    return !kept.contains(use.getOwner());
-  });
+  for (OpOperand *use : uses)
+    use->set(shown);
 }
 
 void Rewriter::enter(BlockArgument argument, Value length, Type type) {
@@ -247,11 +250,7 @@ Prefix Rewriter::append(Operation *cat) {
     if (limit) {
       Value fits = arith::CmpIOp::create(rewriter, loc,
                                          arith::CmpIPredicate::sle, end, limit);
-      cf::AssertOp::create(
-          rewriter, loc, fits,
-          withSourceLine("unsupported: a loop that makes a tensor longer more "
-                         "than 65,536 times",
-                         loc));
+      assertRoom(rewriter, loc, fits);
     }
     prefix.buffer = put(loc, part, prefix.buffer, prefix.length);
     prefix.length = end;
@@ -265,7 +264,6 @@ Prefix Rewriter::followBranch(scf::IfOp branch, unsigned number, Type type) {
   for (Region &region : branch->getRegions()) {
     Operation *yield = region.front().getTerminator();
     Prefix prefix = follow(yield->getOperand(number));
-    yield = region.front().getTerminator();
     yield->setOperand(number, prefix.buffer);
     yield->insertOperands(yield->getNumOperands(), prefix.length);
   }
@@ -355,6 +353,35 @@ static Value skipCasts(Value tensor) {
   return tensor;
 }
 
+/// Memory that is reserved for a loop that may never use it.
+static constexpr int64_t kMostBytes = int64_t{1} << 30;
+
+/// Builds as many of some iterations as have room in that memory; at least 1.
+static Value limitTrips(OpBuilder &builder, Location loc, Value first,
+                        const Growth &growth, int64_t most, Value trips) {
+  auto type = convertTensorType(cast<ValueTensorType>(first.getType()));
+  Value whole = torch_c::ToBuiltinTensorOp::create(builder, loc, type, first);
+  Type element = type.getElementType();
+  int64_t parts = 1;
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    element = complex.getElementType();
+    parts = 2;
+  }
+  int64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) * parts;
+  Value each = createI64(builder, loc, bytes * most);
+  for (auto [dim, size] :
+       llvm::enumerate(tensor::getMixedSizes(builder, loc, whole)))
+    if (static_cast<int64_t>(dim) != growth.dim)
+      each = builder.createOrFold<arith::MulIOp>(loc, each,
+                                                 toI64(builder, loc, size));
+  Value one = createI64(builder, loc, 1);
+  each = builder.createOrFold<arith::MaxSIOp>(loc, each, one);
+  Value room = builder.createOrFold<arith::DivUIOp>(
+      loc, createI64(builder, loc, kMostBytes), each);
+  room = builder.createOrFold<arith::MaxUIOp>(loc, room, one);
+  return builder.createOrFold<arith::MinUIOp>(loc, trips, room);
+}
+
 ReserveCapacity::Buffer
 ReserveCapacity::buildBuffer(IRRewriter &rewriter, Location loc, Value first,
                              const Growth &growth, int64_t most, Value trips) {
@@ -362,11 +389,7 @@ ReserveCapacity::buildBuffer(IRRewriter &rewriter, Location loc, Value first,
   Value whole = torch_c::ToBuiltinTensorOp::create(rewriter, loc, type, first);
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, whole);
   Buffer made;
-  made.size =
-      isa<Attribute>(sizes[growth.dim])
-          ? createI64(rewriter, loc, *getConstantIntValue(sizes[growth.dim]))
-          : rewriter.createOrFold<arith::IndexCastOp>(
-                loc, rewriter.getI64Type(), cast<Value>(sizes[growth.dim]));
+  made.size = toI64(rewriter, loc, sizes[growth.dim]);
   Value room = rewriter.createOrFold<arith::MulIOp>(
       loc, trips, createI64(rewriter, loc, most));
   made.capacity = rewriter.createOrFold<arith::AddIOp>(loc, made.size, room);
@@ -399,11 +422,7 @@ bool ReserveCapacity::rewriteFor(scf::ForOp loop) {
       Value fits =
           arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ule, count,
                                 createI64(rewriter, loc, kMostTrips));
-      cf::AssertOp::create(
-          rewriter, loc, fits,
-          withSourceLine("unsupported: a loop that makes a tensor longer more "
-                         "than 65,536 times",
-                         loc));
+      assertRoom(rewriter, loc, fits);
     }
     Type type = argument.getType();
     Value first = skipCasts(loop.getInitArgs()[number]);
@@ -451,9 +470,12 @@ bool ReserveCapacity::rewriteWhile(scf::WhileOp loop) {
     Type type = argument.getType();
     Type i64 = rewriter.getI64Type();
     Value first = skipCasts(loop.getInits()[before]);
+    std::optional<int64_t> known = getConstantIntValue(trips);
+    trips = limitTrips(rewriter, loc, first, growth, *most, trips);
     Buffer buffer = buildBuffer(rewriter, loc, first, growth, *most, trips);
-    // Where the number of iterations is limited, it may be larger.
-    Value limit = getConstantIntValue(trips) ? Value() : buffer.capacity;
+    // There may be more iterations than there is room for.
+    bool suffices = known && known == getConstantIntValue(trips);
+    Value limit = suffices ? Value() : buffer.capacity;
     Rewriter made(rewriter, growth.dim, buffer.type, limit);
     Value begin =
         made.put(loc, first, buffer.empty, createI64(rewriter, loc, 0));

@@ -110,9 +110,9 @@ def ReserveCapacityPass : Pass<"reserve-capacity", "::mlir::func::FuncOp"> {
     The iterations of an `scf.for` are counted. Those of an `scf.while` are bounded
     if its condition, or the flag that says whether there is another one, compares
     an int with a number from outside, and the int grows, or shrinks, towards it in
-    each iteration. Room is
-    reserved for at most 65,536 iterations, as the bound may never be reached; more
-    raise an error.
+    each iteration. The bound of an `scf.while` may never be reached: room is
+    reserved for as many iterations as fit 1 GiB. No loop has room for more than
+    65,536. More raise an error.
 
     Before:
     ```mlir

@@ -136,10 +136,14 @@ def endless(x: Tensor, n: int) -> Tensor:
     return y
 
 
-def test_a_limit_that_is_not_reached_takes_no_memory() -> None:
-    compiled = ssa_compiler.compile(endless, (torch.ones(1), 2), fullgraph=True)
+@pytest.mark.parametrize("width", [1, 1 << 18])
+def test_a_limit_that_is_never_reached_is_no_size(width: int) -> None:
+    """65,536 rows of a MiB would be 64 GiB."""
+    x = torch.ones(1, width)
+    compiled = ssa_compiler.compile(endless, (x, 2), fullgraph=True)
+    assert compiled.explain().kernel
     for n in (0, 1, 2**31, 2**63 - 1, -(2**63)):
-        torch.testing.assert_close(compiled(torch.ones(1), n), endless(torch.ones(1), n))
+        torch.testing.assert_close(compiled(x, n), endless(x, n))
 
 
 def longest(x: Tensor, n: int) -> Tensor:

@@ -167,7 +167,8 @@ def test_another_method_of_the_name_is_called() -> None:
     """One of another module, and another one of the same class."""
     global COUNT
     compiled = ssa_compiler.compile(through_methods, (X, 3), fullgraph=True)
-    for COUNT in (Cell(3.0).counted, halved.__get__(COUNT.__self__)):
+    for method in (Cell(3.0).counted, halved.__get__(CELL)):
+        COUNT = method
         SAMPLER.count = Cell(4.0).counted
         buffers = [COUNT.__self__.seen, SAMPLER.count.__self__.seen]
         expected = through_methods(X, 3)

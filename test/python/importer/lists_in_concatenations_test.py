@@ -41,6 +41,6 @@ def test_results_are_those_of_eager() -> None:
     check(joined_before, *[(a, n) for n in (2, 0, 1)])
 
 
-def test_the_list_is_one_operand() -> None:
+def test_nothing_of_it_runs_in_pytorch() -> None:
     compiled = ssa_compiler.compile(joined, (torch.rand(2, 3), 2), fullgraph=True)
     assert not compiled.explain().callbacks

@@ -130,17 +130,3 @@ def accumulated(x, n: int):
 
 def test_an_element_that_may_be_none_is_added_to():
     check(accumulated, *[(X, n) for n in (3, 0, 1, 2)], compiled=False)
-
-
-def best(logits, n: int):
-    found = []
-    for _ in range(n):
-        values, places = torch.topk(logits, k=3, dim=-1)
-        logits = logits[places[0]][..., :] + values.sum() if logits.shape[0] > 3 else logits
-        found += places.flatten().tolist()
-        logits = logits.reshape(-1, logits.shape[-1])
-    return found
-
-
-def test_the_dtype_of_places_is_known_where_the_rank_is_not():
-    check(best, *[(torch.arange(10.0).reshape(2, 5), n) for n in (3, 0, 1, 2)], compiled=False)

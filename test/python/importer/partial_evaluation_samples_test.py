@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from ssa_compiler.importer.partial_evaluation.samples import Samples
-from ssa_compiler.importer.partial_evaluation.values import Known, Scalar, TensorValue, TupleValue, Value
+from ssa_compiler.importer.partial_evaluation.values import UNKNOWN, Known, Scalar, TensorValue, TupleValue, Value
 
 
 def _counted() -> tuple[Callable[..., torch.Tensor], list[None]]:
@@ -82,3 +82,20 @@ def test_what_captures_objects_that_may_change_is_tried_again() -> None:
     for _ in range(2):
         samples.result(add, [_tensor(samples, 3), Known(2)], {})
     assert len(calls) == 2  # it captures a list
+
+
+def test_the_dtypes_are_known_of_what_needs_a_size_where_the_rank_is_not() -> None:
+    """`topk(50)` is of no tensor of two elements."""
+    given = {"k": Known(50), "dim": Known(-1)}
+    found = Samples().result(torch.topk, [TensorValue(torch.float32)], given, "topk")
+    assert isinstance(found, TupleValue)
+    assert [getattr(each, "dtype", None) for each in found.elements] == [torch.float32, torch.int64]
+
+
+def test_what_fails_for_all_samples_in_a_container_is_not_known() -> None:
+    samples = Samples()
+
+    def fails(tensors: object) -> torch.Tensor:
+        raise ValueError
+
+    assert samples.result(fails, [TupleValue((_tensor(samples, 2),))], {}) == UNKNOWN

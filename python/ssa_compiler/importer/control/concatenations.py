@@ -29,28 +29,34 @@ class Concatenations(ChosenInputs):
     """Imports a concatenation of lists that are joined for it."""
 
     def _one_node(self, node: Any, kind: str) -> list[Value]:
-        if kind in _CAT and isinstance(joined := self._lookup_joined(node), _Joined):
-            dim = self._lookup(list(node.inputs())[1])
-            parts = [part for each in joined.lists for part in self._parts(each, dim)]
-            return self.tensors.call_arguments(torch.ops.aten.cat.default, [parts, dim])
-        if kind != "aten::add" or not self._is_concatenated(node):
+        if kind not in (*_CAT, "aten::add"):
             return super()._one_node(node, kind)
-        operands = [self._environments[-1][value.debugName()] for value in list(node.inputs())[:2]]
-        if not any(isinstance(each, _Joined) for each in operands):
+        operands = [self._environments[-1].get(value.debugName()) for value in list(node.inputs())[:2]]
+        has_joined = any(isinstance(each, _Joined) for each in operands)
+        if kind in _CAT and has_joined:
+            dim = self._lookup(list(node.inputs())[1])
+            parts = [part for each in operands[0].lists for part in self._parts(each, dim)]  # type: ignore[union-attr]
+            return self.tensors.call_arguments(torch.ops.aten.cat.default, [parts, dim])
+        if not has_joined and (kind in _CAT or not self._is_concatenated(node)):
+            return super()._one_node(node, kind)
+        if not has_joined:
             try:
                 with self.state.emitter.attempt():
                     return super()._one_node(node, kind)
             except LengthChanges:
-                if not all(isinstance(each, ListRef) and not self._is_formed(each) for each in operands):
+                if not all(map(self._can_be_parts, operands)):
                     raise
+        elif not all(isinstance(each, _Joined) or self._can_be_parts(each) for each in operands):
+            raise self.containers.growing.rejected()
         lists = [each.lists if isinstance(each, _Joined) else (each,) for each in operands]
         return [_Joined(tuple(part for each in lists for part in each))]  # type: ignore[misc]
 
-    def _lookup_joined(self, node: Any) -> Value | None:
-        return self._environments[-1].get(next(node.inputs()).debugName())
-
-    def _is_formed(self, value: Any) -> bool:
-        return value.cell in self.state.heap.forms
+    def _can_be_parts(self, value: Value | None) -> bool:
+        """Whether a list is made of tensors, or of rows that can be concatenated however many there are."""
+        if not isinstance(value, ListRef) or value.cell in self.state.heap.forms:
+            return False
+        contents = self.state.heap.contents[value.cell]
+        return all(part.buffer.fake.dim() > 1 for part in contents if isinstance(part, DynamicListValue))
 
     def _parts(self, value: ListRef, dim: Value) -> Iterator[Value]:
         """The tensors that a list stands for in a concatenation: all elements of one of dynamic length are one."""

@@ -14,6 +14,7 @@ from ...errors import UnsupportedProgramError
 from ..torchscript.function_scope import is_iterator
 from . import default_dicts, iterators, later_keys, objects, records, wanted_records
 from .builtin_calls import numbers_of
+from .classes import holds_made_objects
 from .displays import spread
 from .ellipses import expanded
 from .expressions import Expressions
@@ -435,7 +436,7 @@ class Assignments:
             return self.assign(node.target, result, node)
         value = type_value(kind) if (text := annotation(result.value)) is None else result.value
         node.value = self.expressions.expression(result, node.value)
-        if records.in_type(text) or getattr(node.value, "is_annotated", False):
+        if holds_made_objects(text) or getattr(node.value, "is_annotated", False):
             return self._assign_name(node.target, result, node)
         if isinstance(value, Known):
             value = self.scope.program.widened(value)

@@ -48,7 +48,7 @@ from .values import (
     joined,
 )
 
-__all__ = ["Classes", "ignored_attributes", "is_list_class", "is_plain_class"]
+__all__ = ["Classes", "holds_made_objects", "ignored_attributes", "is_list_class", "is_plain_class"]
 
 _OTHER_WAYS = frozenset(
     "__new__ __getattr__ __getattribute__ __setattr__ __delattr__ __del__ __set_name__ __init_subclass__".split()
@@ -57,9 +57,15 @@ _OF_LISTS = _OTHER_WAYS | frozenset(
     "__init__ __iter__ __getitem__ __setitem__ __len__ __contains__ __reversed__ __bool__ __eq__ __add__".split()
 )
 _IGNORED = "__jit_ignored_attributes__"
+_MADE = "_ssa_compiler_object_"
 _NUMBERS = itertools.count()
 _NAMES: weakref.WeakKeyDictionary[type, str] = weakref.WeakKeyDictionary()
 _DEFAULTS = DEFAULTS | {torch.dtype: "0", torch.Generator: f"torch.ops.{NAMESPACE}.{MAKE}()"}
+
+
+def holds_made_objects(text: str | None) -> bool:
+    """Whether objects that the program makes, as records are, are part of a type, as TorchScript writes it."""
+    return _MADE in (text or "")
 
 
 def is_plain_class(kind: type) -> bool:
@@ -129,7 +135,7 @@ class Classes:
     def value(self, kind: type) -> ObjectValue:
         """Return what an object of a class is."""
         if kind not in _NAMES:
-            _NAMES[kind] = f"_ssa_compiler_object_{next(_NUMBERS)}_{kind.__name__}"
+            _NAMES[kind] = f"{_MADE}{next(_NUMBERS)}_{kind.__name__}"
         name = _NAMES[kind]
         self._kinds[name] = kind
         return ObjectValue(kind, name)

@@ -26,7 +26,6 @@ __all__ = [
     "dict_call",
     "display",
     "gathered",
-    "in_type",
     "is_record",
     "is_wanted",
     "items",
@@ -39,11 +38,6 @@ __all__ = [
 ]
 
 _VIEWS = ("keys", "values", "items")
-
-
-def in_type(text: str | None) -> bool:
-    """Whether objects that the program makes, as records are, are part of a type."""
-    return "_ssa_compiler_object" in (text or "")
 
 
 def is_record(value: Value) -> bool:

@@ -1,6 +1,7 @@
 //===- FormKernels.cpp - which functions can be one kernel ----------------===//
 
 #include "AddInDouble.h"
+#include "CLibrary.h"
 #include "KernelRewrites.h"
 #include "Ranges.h"
 #include "ReduceInTiles.h"
@@ -38,13 +39,15 @@ static bool isSupported(Type type) {
 /// Whether a function of the math dialect is as exact in a kernel as in the
 /// backend's own code, and can be linked there.
 static bool isExactInKernel(Operation *op) {
+  if (isa<arith::RemFOp>(op))
+    return false;
   Type type = getElementTypeOrSelf(op->getResult(0).getType());
   if (!isa<FloatType>(type))
     return isa<math::AbsIOp, math::CtPopOp>(op);
   if (isa<math::AbsFOp, math::CopySignOp, math::SqrtOp, math::RsqrtOp,
           math::FloorOp, math::CeilOp, math::RoundEvenOp, math::TruncOp>(op))
     return true;
-  // Python's own functions are those of the C library.
+  // Python's functions are those of the C library, to the last bit.
   if (!isElementwise(op))
     return false;
   return isa<math::ExpOp, math::LogOp>(op) ||
@@ -93,6 +96,11 @@ struct FormKernelsPass
       dropElementAsserts(function);
       guardDivisions(function);
       keepProducts(function);
+      function.walk([](Operation *op) {
+        if (isMath(op) && !isExactInKernel(op))
+          callCFunction(op);
+      });
+      listCFunctions(function);
       function->setAttr("kernel.form", builder.getStringAttr("kernel"));
       setRoles(function);
       if (together)
@@ -195,13 +203,12 @@ private:
     if (isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::YieldOp,
             scf::ConditionOp>(op))
       return "";
-    if (isa_and_nonnull<math::MathDialect>(dialect))
-      return isExactInKernel(op) ? "" : describe("", op->getName());
-    if (isa_and_nonnull<arith::ArithDialect>(dialect)) {
-      if (isa<arith::RemFOp>(op))
-        return describe("", op->getName());
+    if (isMath(op))
+      return isExactInKernel(op) || (cLibrary && !findCFunction(op).empty())
+                 ? ""
+                 : describe("", op->getName());
+    if (isa_and_nonnull<arith::ArithDialect>(dialect))
       return "";
-    }
     if (isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(
             op))
       return "";
@@ -212,6 +219,21 @@ private:
                  ? ""
                  : describe("", op->getName());
     return describe("", op->getName());
+  }
+
+  static bool isMath(Operation *op) {
+    return isa<arith::RemFOp>(op) ||
+           isa_and_nonnull<math::MathDialect>(op->getDialect());
+  }
+
+  /// More calls of the C library take longer than the vectors in which PyTorch
+  /// and the backend's own code compute.
+  static constexpr int64_t kMostCalls = 4096;
+
+  static bool callsCFunction(linalg::LinalgOp op) {
+    return llvm::any_of(*op.getBlock(), [](Operation &inner) {
+      return isMath(&inner) && !isExactInKernel(&inner);
+    });
   }
 
   std::string findReason(linalg::LinalgOp op) {
@@ -238,6 +260,8 @@ private:
     if (multiplies && added > 1 && op.getNumDpsInputs() > 1 &&
         steps > countMostProducts(op))
       return std::to_string(steps) + " products in one op";
+    if (steps > kMostCalls && callsCFunction(op))
+      return std::to_string(steps) + " calls of the C library in one op";
     double times = countExecutions(op);
     executions += times;
     executedSteps += times * steps;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CLibrary.h"
 #include "Roles.h"
 #include "ThreadPlan.h"
 #include "ssa-compiler/Kernels/Passes.h"
@@ -157,7 +158,8 @@ public:
     for (BlockArgument argument : entry.getArguments())
       if (getRole(function, argument.getArgNumber()) == "status")
         status = argument;
-    bool isNew = !status && (checks || scalars != 0);
+    functions = countCFunctions(function);
+    bool isNew = !status && (checks || scalars != 0 || functions != 0);
     if (isNew)
       status = entry.addArgument(getStatusType(function, scalars),
                                  function.getLoc());
@@ -167,6 +169,7 @@ public:
     function->setAttr(kNotes, builder.getI64IntegerAttr(notes));
     finishScalars();
     storeNotes();
+    lowerCFunctions(function, status);
     stopAtAssertions();
     if (function->hasAttr(kThreads)) {
       nameRegisters();
@@ -267,7 +270,7 @@ private:
     }
   }
 
-  /// Stores the numbers of messages in the last words of the status.
+  /// Stores the numbers of messages behind the scalars in the status.
   void storeNotes() {
     SmallVector<func::CallOp> calls;
     function.walk([&](func::CallOp op) {
@@ -276,14 +279,16 @@ private:
     });
     for (func::CallOp op : calls) {
       builder.setInsertionPoint(op);
-      storeStatus(op.getLoc(), countWords() - notes + getPosition(op),
+      storeStatus(op.getLoc(), countScalarWords() + getPosition(op),
                   op.getOperand(1));
       op.erase();
     }
   }
 
-  int64_t countWords() {
-    return cast<MemRefType>(status.getType()).getDimSize(0);
+  /// The words of the status up to those for the numbers of messages and the
+  /// addresses of functions.
+  int64_t countScalarWords() {
+    return cast<MemRefType>(status.getType()).getDimSize(0) - functions - notes;
   }
 
   /// Lets assertions that fail branch to one block, which stores their number.
@@ -335,7 +340,7 @@ private:
     storeStatus(loc, kFailure, failed->getArgument(0));
     Value zero =
         arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), 0);
-    for (int64_t slot = kFirstScalar; slot < countWords() - notes; ++slot)
+    for (int64_t slot = kFirstScalar; slot < countScalarWords(); ++slot)
       storeStatus(loc, slot, zero);
     leaveFirst(loc, behind);
     if (getWorkgroups(function) > 1) { // a whole program: nobody looks at more
@@ -445,6 +450,8 @@ private:
   SmallVector<Attribute> messages;
   /// How many numbers the longest message has.
   int64_t notes = 0;
+  /// How many functions of the C library are called.
+  int64_t functions = 0;
   /// On a GPU: whether a thread is the first one, and its number in its group.
   Value isFirst, threadInGroup;
 };

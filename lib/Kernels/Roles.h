@@ -3,6 +3,8 @@
 #ifndef SSA_COMPILER_LIB_KERNELS_ROLES_H
 #define SSA_COMPILER_LIB_KERNELS_ROLES_H
 
+#include "CLibrary.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -83,11 +85,13 @@ inline bool isNote(mlir::func::CallOp call) {
 /// The most numbers that a message of an assertion in a function has.
 int64_t countNotes(mlir::func::FuncOp function);
 
-/// The status buffer: the words above, and the numbers of a message.
+/// The status buffer: the words above, the numbers of a message, and the
+/// addresses of functions of the C library.
 inline mlir::MemRefType getStatusType(mlir::func::FuncOp function,
                                       int64_t scalars) {
   return mlir::MemRefType::get(
-      {kFirstScalar + scalars + countNotes(function)},
+      {kFirstScalar + scalars + countNotes(function) +
+       countCFunctions(function)},
       mlir::IntegerType::get(function.getContext(), 64));
 }
 

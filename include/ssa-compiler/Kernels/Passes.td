@@ -78,7 +78,10 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
     branches, and arguments that stand for constants
     (`kernel.constant`), which torch-mlir was not to compute with, become these. In
     kernels, divisions that would end the process divide by 1: the program's own
-    checks raise for a divisor of 0. More than 4,096 floats of single precision, or a
+    checks raise for a divisor of 0. With `c-library`, functions that executables
+    have no code for, and those that Python computes with, are annotated with the
+    function of the C library that is to compute them (`kernel.c_function`), and the
+    kernel with all of these (`kernel.c_functions`). More than 4,096 floats of single precision, or a
     dynamic number, are added up or multiplied in double precision, as they are
     one after the other.
   }];
@@ -100,7 +103,9 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
     Option<"maxOps", "max-ops", "int64_t", "6000",
            "The most ops, as compile time grows with them">,
     Option<"workgroups", "workgroups", "int64_t", "0",
-           "The most workgroups of a GPU that run the kernel, 0 on the CPU: ops with more work are left to kernels that the whole GPU runs">
+           "The most workgroups of a GPU that run the kernel, 0 on the CPU: ops with more work are left to kernels that the whole GPU runs">,
+    Option<"cLibrary", "c-library", "bool", "false",
+           "The caller passes the addresses of functions of the C library, which a kernel may then call">
   ];
 }
 
@@ -522,7 +527,10 @@ def LowerKernelABIPass : Pass<"lower-kernel-abi", "::mlir::ModuleOp"> {
       before the host has read the status.
     - A scalar result is stored in the status buffer from its third word on, floats
       as their bits; the second is that of `--poll-interrupts`. A function without
-      assertions and scalar results has no status.
+      assertions, scalar results and calls has no status.
+    - Ops with a function of the C library (`kernel.c_function`) become calls of
+      addresses in the last words of the status buffer, which the caller writes: of
+      the functions that `kernel.c_functions` lists.
     - Buffers of `i1` have a byte for each element.
     - Denormal numbers are computed with, whatever the caller has set (x86-64; GPUs do
       anyway).

@@ -42,7 +42,8 @@ class KernelInterface:
     Attributes:
         messages: of its assertions, in their order; some say numbers of the run (`numbered_messages`).
         words: 64-bit words of the status buffer, 0 if it takes none.
-        notes: how many of these, the last ones, are for the numbers of messages.
+        notes: how many of these, behind the results, are for the numbers of messages.
+        functions: the functions of the C library that it calls: the last words are to be their addresses.
         workspace: bytes of scratch memory, 0 if it takes none; to begin with, if `grows`.
         grows: whether that depends on the arguments, so that a call may fail with `NO_SPACE`.
         polls: whether it stops when the status buffer tells it to.
@@ -63,6 +64,7 @@ class KernelInterface:
     near: int = -1
     workgroups: int = 1
     notes: int = 0
+    functions: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> KernelInterface:
@@ -82,6 +84,7 @@ class KernelInterface:
             int(facts["near"]),
             int(facts["workgroups"]),
             int(facts["notes"]),
+            tuple(map(str, facts["functions"])),
         )
 
     def failure(self, number: int, word: Callable[[int, str], bool | int | float]) -> str:
@@ -91,5 +94,5 @@ class KernelInterface:
             number: the first word of the status buffer.
             word: returns a word of it as a number of a kind, "int", "float" or "bool".
         """
-        first = self.words - self.notes
+        first = self.words - self.notes - len(self.functions)
         return filled(self.messages[number - 1], lambda position, kind: word(first + position, kind))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..abi.kernel_interface import FIRST_SCALAR, INTERRUPTED, NO_SPACE
 from ..errors import program_error
 from .argument_views import addresses_of
+from .c_library import address_of
 from .interruption import unwatch, watch
 from .program import Program
 
@@ -72,7 +73,7 @@ class KernelProgram(Program):
         interface = self._interface
         with self._lock:
             # Taken out of the list, so that a signal handler which calls the program finds others.
-            buffers = self._free.pop() if self._free else _Buffers(self._device, interface.words, self._workspace)
+            buffers = self._free.pop() if self._free else _Buffers(self._device, interface, self._workspace)
             fitting, tensors = self._fitting(leaves)
             inputs = self._known_inputs(fitting, leaves, tensors, buffers) if fitting is not None else None
             if inputs is None:
@@ -269,7 +270,7 @@ class _Buffers:
 
     Args:
         device: where the kernel runs.
-        words: 64-bit words of the status buffer.
+        interface: what the kernel takes.
         workspace: bytes of scratch memory.
     Attributes:
         words: the status buffer.
@@ -277,9 +278,10 @@ class _Buffers:
             tensors lie, and the list.
     """
 
-    def __init__(self, device: Device, words: int, workspace: int) -> None:
+    def __init__(self, device: Device, interface: KernelInterface, workspace: int) -> None:
         import torch
 
+        words = interface.words
         status = device.shared_words(words)
         # Workgroups of a GPU count in the first bytes.
         empty = torch.zeros if device.torch_type == "cuda" else torch.empty
@@ -290,6 +292,7 @@ class _Buffers:
         self.addresses: list[int] = []
         self.inputs: Any = None
         self.words = (ctypes.c_int64 * words).from_address(status.data_ptr())
+        self.words[words - len(interface.functions) :] = [address_of(name) for name in interface.functions]
         self._floats = (ctypes.c_double * words).from_address(status.data_ptr())
 
     def push(self, inputs: Any) -> None:

@@ -18,6 +18,7 @@ import torch
 from ..abi.kernel_interface import NO_SPACE
 from ..errors import program_error
 from ..runtime import KernelProgram
+from ..runtime.c_library import address_of
 from ..runtime.kernel_program import copy_placed
 
 if TYPE_CHECKING:
@@ -97,6 +98,10 @@ class VerifiedProgram(KernelProgram):
             if parameter.role == "scratch":
                 shape = [max(shape[0], self._enough)]
             values.append(torch.zeros(shape, dtype=parameter.dtype))
+            if parameter.role == "status" and self._interface.functions:
+                values[-1][-len(self._interface.functions) :] = torch.tensor(
+                    [address_of(name) for name in self._interface.functions]
+                )
         self._engine.invoke("main", *map(_passed, values))
         found = {parameter.role: value for parameter, value in zip(self._parameters, values)}
         outputs = [value for parameter, value in zip(self._parameters, values) if parameter.role == "output"]

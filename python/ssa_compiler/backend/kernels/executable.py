@@ -76,7 +76,11 @@ def assemble(
     lines, names = _inline(sizes, inputs)
     placed = lowered.attributes["kernel.placed"] if "kernel.placed" in lowered.attributes else ()
     notes = ir.IntegerAttr(lowered.attributes["kernel.notes"]).value
-    callee = Callee(name, tuple(arguments), tuple(lines), tuple(names), tuple(messages), tuple(placed), notes=notes)
+    functions = lowered.attributes["kernel.c_functions"] if "kernel.c_functions" in lowered.attributes else ()
+    callee = replace(
+        Callee(name, tuple(arguments), tuple(lines), tuple(names), tuple(messages), tuple(placed), notes=notes),
+        functions=tuple(ir.StringAttr(function).value for function in functions),
+    )
     sizes.erase()
     if whole and threads:
         callee = _with_far(callee)

@@ -72,7 +72,8 @@ class Callee:
         placed: the positions of results that the kernel leaves in its scratch memory.
         far: the positions, among `given`, of the buffers that are passed as a distance from another one, in bytes.
         near: the position of that one.
-        notes: the last words of its status, for the numbers of messages.
+        notes: the words of its status, behind the scalars, for the numbers of messages.
+        functions: the functions of the C library that it calls, by addresses in the last words of its status.
     """
 
     name: str
@@ -84,6 +85,12 @@ class Callee:
     far: tuple[int, ...] = ()
     near: int = -1
     notes: int = 0
+    functions: tuple[str, ...] = ()
+
+    @property
+    def other_words(self) -> int:
+        """How many words of its status, the last ones, are neither flags nor results."""
+        return self.notes + len(self.functions)
 
     def with_role(self, *roles: str) -> list[Argument]:
         """The arguments with one of some roles, role by role."""

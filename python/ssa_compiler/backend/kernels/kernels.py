@@ -139,7 +139,9 @@ def form_kernel(
     # The workgroups of a part would have nothing in which to count.
     limits = [
         f"--link-kernel-library=parallel={str(workgroups > 0).lower()}",
-        f"--form-kernels=workgroups={workgroups if whole else min(workgroups, 1)}",
+        # Of a part of a program IREE makes the status buffer, in which the caller passes addresses.
+        f"--form-kernels=workgroups={workgroups if whole else min(workgroups, 1)} "
+        f"c-library={str(whole and not workgroups).lower()}",
     ]
     formed = run_stage([maker, "-", *_TO_KERNELS, *limits], linalg, timeout_s)
     if (found := _REASON.search(formed)) is not None:

@@ -233,11 +233,10 @@ def _interface(callee: Callee, new: Mapping[int, ir.RankedTensorType]) -> Kernel
     grows = NO_SPACE in callee.messages
     bytes_ = int(_constant(callee)) if scratch and not grows else _FIRST_WORKSPACE if scratch else 0
     words = ir.MemRefType(status[0].type).shape[0] if status else 0
-    placed = tuple(_placed(callee, new, words - callee.notes))
+    placed = tuple(_placed(callee, new, words - callee.other_words))
     polls = INTERRUPTED in callee.messages
-    return KernelInterface(
-        callee.messages, words, bytes_, grows, polls, placed, callee.far, callee.near, notes=callee.notes
-    )
+    facts = (callee.messages, words, bytes_, grows, polls, placed, callee.far, callee.near)
+    return KernelInterface(*facts, notes=callee.notes, functions=callee.functions)
 
 
 def _placed(callee: Callee, new: Mapping[int, ir.RankedTensorType], words: int) -> Iterator[PlacedResult]:

@@ -132,6 +132,17 @@ class KernelProgram(Program):
         buffers.views, buffers.addresses, buffers.inputs = views, addresses, inputs
         return inputs
 
+    def _push_known(self, inputs: Any, views: ArgumentViews, leaves: Sequence[Any], addresses: list[int]) -> bool:
+        far = self._interface.far
+        if not far:
+            return super()._push_known(inputs, views, leaves, addresses)
+        pushed = _Pushed()
+        if not super()._push_known(pushed, views, leaves, addresses):
+            return False
+        place = dict(zip(self._tensors, addresses))
+        self._push_near(inputs, pushed.all, lambda number: place[number])
+        return True
+
     def _new_inputs(self, leaves: Sequence[Any], used: list[Any], buffers: _Buffers) -> Any:
         """Check the arguments, and pass them.
 
@@ -145,7 +156,7 @@ class KernelProgram(Program):
             if self._interface.far:
                 pushed = _Pushed()
                 self._push(pushed, leaves, used)
-                self._push_far(inputs, pushed.all, used)
+                self._push_near(inputs, pushed.all, lambda number: used[number].data_ptr())
             else:
                 self._push(inputs, leaves, used)
             self._remember(leaves, used)
@@ -155,18 +166,18 @@ class KernelProgram(Program):
         buffers.push(inputs)
         return inputs
 
-    def _push_far(self, inputs: Any, pushed: list[tuple[str, Any]], used: Sequence[Any]) -> None:
+    def _push_near(self, inputs: Any, pushed: list[tuple[str, Any]], address: Callable[[int], int]) -> None:
         """Pass arguments, and distances for those of which the kernel is told where they are.
 
         Args:
             inputs: the list that receives them.
             pushed: all arguments, as they would be passed.
-            used: the tensors whose memory the program sees.
+            address: where a tensor among them lies.
         """
-        far, first = self._interface.far, used[self._interface.near].data_ptr()
+        far, first = self._interface.far, address(self._interface.near)
         for number, (kind, value) in enumerate(pushed):
             if number in far:
-                inputs.push_int(used[number].data_ptr() - first)
+                inputs.push_int(address(number) - first)
             else:
                 getattr(inputs, kind)(value)
 

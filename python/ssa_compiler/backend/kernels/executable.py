@@ -82,9 +82,8 @@ def assemble(
         functions=tuple(ir.StringAttr(function).value for function in functions),
     )
     sizes.erase()
-    if whole and threads:
-        callee = _with_far(callee)
     if whole:
+        callee = _with_far(callee, gpu=threads > 0)
         call, interface = call_program(function, callee)
         executable = _executable(callee, kernel, ("status", "scratch", "output"), threads)
         return executable, call, replace(interface, workgroups=_count_workgroups(kernel))
@@ -97,10 +96,10 @@ def _count_workgroups(kernel: ir.Module) -> int:
     return ir.IntegerAttr(lowered["kernel.workgroups"]).value if "kernel.workgroups" in lowered else 1
 
 
-def _with_far(callee: Callee) -> Callee:
+def _with_far(callee: Callee, *, gpu: bool) -> Callee:
     """Let the kernel be passed distances where there are more buffers than it takes: of those that it only reads."""
     buffers = [argument for argument in callee.arguments if argument.is_buffer]
-    spare = len(buffers) - most_bindings(gpu=True)
+    spare = len(buffers) - most_bindings(gpu=gpu)
     read = [number for number, argument in enumerate(callee.given) if argument.is_buffer and argument.role == "input"]
     fixed = [number for number in read if _has_elements(callee.given[number])]
     if spare <= 0 or len(fixed) <= spare:

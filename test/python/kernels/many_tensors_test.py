@@ -1,4 +1,4 @@
-"""Programs with more tensors than IREE passes to a kernel: of those beyond the limit it is told how far away they are."""
+"""Programs with more tensors than IREE passes to a kernel, which is told how far away those beyond the limit are."""
 
 from __future__ import annotations
 

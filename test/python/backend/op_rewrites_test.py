@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch import Tensor
+from torch.export import Dim
 
 from _backend_runs import TARGET, call_compiled, run_plain, unary
 from ssa_compiler.backend import compile_module, compiler_path, read_signature
@@ -278,3 +279,20 @@ def test_while_with_a_flag_for_its_condition() -> None:
     a = torch.arange(4.0)
     for n, sign in ((0, 1), (1, -1), (2, 1), (9, -1)):
         torch.testing.assert_close(program([a, n])[0], a * sign)
+
+
+def _products(x: Tensor, y: Tensor) -> Tensor:
+    return torch.tanh(x @ y)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [([3, 5, 4], [4]), ([2, 3, 5, 4], [4]), ([4], [3, 4, 5]), ([4], [2, 1, 4, 5]), ([3, 0, 4], [4])],
+)
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_products_of_matrices_and_a_vector(first: list[int], second: list[int], dynamic: bool) -> None:
+    """torch-mlir rejects `matmul` of a vector and more than two dimensions."""
+    shapes = {"x": dict.fromkeys(range(len(first)), Dim.AUTO), "y": dict.fromkeys(range(len(second)), Dim.AUTO)}
+    inputs = torch.randn(first), torch.randn(second)
+    checked = check(_products, inputs, options={"dynamic_shapes": shapes} if dynamic else {}, compiled=True)
+    assert checked.compiled.explain().callbacks == ()

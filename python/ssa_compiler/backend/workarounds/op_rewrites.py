@@ -27,6 +27,7 @@ from .reshapes import VIEWS, forget_sizes, regroup
 from .rotations import part_rotations
 from .scalar_rounding import float_constant, number_tensor, round_numbers
 from .shifts import SHIFTS, shift_integers
+from .vector_products import as_matrix_product
 from .zeros import SIGNED, keep_sign
 
 __all__ = ["rewrite_ops"]
@@ -76,6 +77,8 @@ def rewrite_ops(module: ir.Module) -> int:
             rewritten += keep_sign(op) or (op.name in _LOSES_NAN and _keep_nan(op))
         elif op.name in _LARGEST_EXPONENTS:
             rewritten += _overflow_first(op)
+        elif op.name == "torch.aten.matmul":
+            rewritten += as_matrix_product(op)
         elif op.name == "torch.aten.roll":
             rewritten += _roll_once(op)
         elif op.name in ("torch.aten.cat", "torch.aten.slice_scatter"):

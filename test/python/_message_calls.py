@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 import ssa_compiler
 from ssa_compiler.importer import import_program
+from ssa_compiler.runtime.c_library import address_of
 
 X = torch.arange(12.0).reshape(4, 3)
 CALLS: list[tuple[Callable[[], Any], str]] = []
@@ -359,3 +360,5 @@ raises(
 )
 raises(on_another_device(max_specialisations=1), "'x': expected a tensor on cpu, got one on meta; compile with example")
 raises(lambda: compiled().mlir("nothing"), "no stage 'nothing': expected one of")
+
+raises(lambda: address_of("sine_of"), "the C library has no function sine_of; compile with kernels=False")

@@ -25,7 +25,7 @@ def address_of(name: str) -> int:
         function = getattr(library, name, None)
         if function is not None:
             return ctypes.cast(function, ctypes.c_void_p).value or 0
-    raise TargetError(f"the C library has no function {name}")
+    raise TargetError(f"the C library has no function {name}; compile with kernels=False")
 
 
 def _libraries() -> Iterator[ctypes.CDLL]:

@@ -197,22 +197,96 @@ def test_a_new_key_of_a_dict_of_the_callers_is_rejected() -> None:
     assert d == {4: 1}
 
 
-def loses_a_key(x: Tensor, n: int) -> dict[int, int]:
-    d = {0: 1}
-    d[int(x[n])] = 2
-    d.pop(0)
-    return d
-
-
 def has_floats(x: Tensor) -> dict[float, int]:
     d = {0.5: 1}
     d[float(x[0])] = 2
     return d
 
 
+def test_floats_are_no_dynamic_keys() -> None:
+    with pytest.raises(ssa_compiler.UnsupportedProgramError, match="with a dynamic index or key"):
+        import_program(has_floats, (X,))
+
+
+def pops(x: Tensor, k: int) -> tuple[int, int, list[int], list[int]]:
+    d = {int(v) % 4: int(v) for v in x}
+    a = d.pop(k, -1)
+    b = d.pop(1)
+    d[1] = 9
+    return a, b, list(d.keys()), list(d.values())
+
+
+def deletes(x: Tensor, k: int) -> tuple[list[tuple[int, int]], int]:
+    """The oldest of more than two keys goes."""
+    d = {}
+    for v in x:
+        d[int(v) + k] = int(v) * 2
+        if len(d) > 2:
+            del d[next(iter(d))]
+    return list(d.items()), len(d)
+
+
+def takes_the_last(x: Tensor, k: int) -> tuple[list[int], int, int]:
+    d = {int(v): i for i, v in enumerate(x) if int(v) > k}
+    key, place = d.popitem()
+    return list(d), key, place
+
+
+def tensors_by_key(x: Tensor, k: int) -> list[Tensor]:
+    d = {}
+    for i in range(x.shape[0]):
+        d[int(x[i])] = x[i] * 2
+        if len(d) > k:
+            d.pop(min(d))
+    return [d[key] for key in sorted(d)]
+
+
+def pairs_of_ints(x: Tensor, k: int) -> tuple[int, int, bool]:
+    d = {(int(v), int(v) % 2): i for i, v in enumerate(x)}
+    if (k, k % 2) in d:
+        d.pop((k, k % 2))
+    total = 0
+    for count in d.values():
+        total = total * 10 + count
+    return total, len(d), (1, 1) in d
+
+
+def of_keys(x: Tensor, k: int) -> tuple[list[int], list[int], int, int, int, bool, bool]:
+    d = {int(v) % 4: int(v) for v in x}
+    d[k] = k
+    return sorted(d), sorted(d.values(), reverse=True), max(d), min(d.values()), sum(d), any(d), all(d.keys())
+
+
+def free_places(x: Tensor, k: int) -> tuple[list[int], int]:
+    """Sets are such dicts."""
+    free = set(range(k))
+    out = []
+    for v in x:
+        if int(v) in free:
+            free.discard(int(v))
+        else:
+            free.add(int(v) + 1)
+    for place in sorted(free):
+        out.append(place)
+    return out, len(free)
+
+
 @pytest.mark.parametrize(
-    ("program", "says"), [(loses_a_key, "that loses one"), (has_floats, "with a dynamic index or key")]
+    "program", [pops, deletes, takes_the_last, tensors_by_key, pairs_of_ints, of_keys, free_places]
 )
-def test_what_is_rejected(program: Any, says: str) -> None:
-    with pytest.raises(ssa_compiler.UnsupportedProgramError, match=says):
-        import_program(program, (X, 1) if program is loses_a_key else (X,))
+def test_keys_that_go(program: Any) -> None:
+    check(program, *[(x, k) for k in (2, 0, 1, 5, -3) for x in (X, X.flip(0), X * 0)])
+
+
+def keys_of_caller(x: Tensor, d: dict[int, int], k: int) -> Tensor:
+    d.pop(k)
+    return x * len(d)
+
+
+def test_a_key_that_goes_from_a_dict_of_the_caller() -> None:
+    compiled = ssa_compiler.compile(keys_of_caller, (X, {4: 2, 5: 3, 6: 1}, 5), cache=False)
+    d = {4: 2, 5: 3, 6: 1}
+    assert torch.equal(compiled(X, d, 5), X * 2)
+    assert d == {4: 2, 6: 1}
+    with pytest.raises(KeyError):
+        compiled(X, {4: 2, 5: 3, 6: 1}, 7)

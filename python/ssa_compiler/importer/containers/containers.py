@@ -23,6 +23,7 @@ from .equal_views import EqualViews
 from .list_classes import ListClasses
 from .list_forms import in_parts, only_has_form
 from .list_values import ListValues
+from .positions import PositionedOps, position_in
 from .ragged_lists import RaggedLists
 from .tuple_lists import TupleLists
 
@@ -36,7 +37,7 @@ _RETURNS_ITSELF = ("append", "set_item", "iadd", "imul")
 _MOST_APART = 64  # elements of a list without a buffer that are compared with a dynamic index
 
 
-class Containers:
+class Containers(PositionedOps):
     """Implements TorchScript's list and dict ops on the heap."""
 
     def __init__(self, state: State, choose: Callable[[Value, Sequence[Value]], Value], growing: DynamicLists) -> None:
@@ -94,7 +95,7 @@ class Containers:
         if isinstance(value, TupleValue):
             return value.elements
         assert isinstance(value, (ListRef, DictRef))
-        if self._has_dynamic_keys(value):
+        if self.has_dynamic_keys(value):
             raise self.state.unsupported_op(
                 f"{self.state.locations.kind} on a dict with dynamic keys; go through it in a loop"
             )
@@ -131,7 +132,8 @@ class Containers:
             return length.ssa if isinstance(length, ScalarValue) else length.value
         return len(contents)
 
-    def _has_dynamic_keys(self, value: Any) -> bool:
+    def has_dynamic_keys(self, value: Any) -> bool:
+        """Whether a value is a dict with dynamic keys, or what its `keys()`, `values()` or `items()` returned."""
         view = self.state.heap.views.get(value.cell)
         return self.state.heap.has_dynamic_keys(value.cell if view is None else view.cell)
 
@@ -174,11 +176,6 @@ class Containers:
             raise self.state.unsupported(f"{op} with a dynamic index or key; use a constant, or stack the elements")
         return value.value
 
-    def _index(self, index: int, length: int, what: str = "list index") -> int:
-        if -length <= index < length:
-            return index % length
-        raise ProgramRaises(f"IndexError: {what} out of range")
-
     def knows(self, name: str, target: Value) -> bool:
         """Whether the op `name` on this list or dict is implemented here."""
         if self.is_growing(target):
@@ -187,9 +184,7 @@ class Containers:
 
     def _method(self, name: str, target: Value) -> Callable[..., Value | None] | None:
         if isinstance(target, DictRef):
-            return getattr(
-                self.dynamic_dicts if self._has_dynamic_keys(target) else self.dicts, self._short(name), None
-            )
+            return getattr(self.dynamic_dicts if self.has_dynamic_keys(target) else self.dicts, self._short(name), None)
         if getattr(target, "cell", ()) in self.state.heap.forms:
             method = self._formed(target).method(self._short(name))
             if method is not None or self._formed(target).is_growing(target):
@@ -301,13 +296,13 @@ class Containers:
         elements = self.elements(target)
         if isinstance(index, ScalarValue):
             return self.chosen.read(target, index, elements)
-        return elements[self._index(self.constant(index, "getitem"), len(elements))]
+        return elements[position_in(index, len(elements), "list index")]
 
     def _list_set_item(self, target: Value, index: Value, element: Value) -> Value:
         elements = list(self.elements(target))
         if isinstance(index, ScalarValue):
             return self._set_at(target, index, element, elements)
-        elements[self._index(self.constant(index, "setitem"), len(elements), "list assignment index")] = element
+        elements[position_in(index, len(elements), "list assignment index")] = element
         self.store(target, elements, "setitem")
         return target
 
@@ -332,29 +327,11 @@ class Containers:
     def _list_extend(self, target: Value, other: Value) -> None:
         self.store(target, (*self.elements(target), *self.elements(other)), "extend")
 
-    def _list_pop(self, target: Value, index: Value = _LAST) -> Value:
-        elements = list(self.elements(target))
-        if not elements:
-            raise ProgramRaises("IndexError: pop from empty list")
-        element = elements.pop(self._index(self.constant(index, "pop"), len(elements), "pop index"))
-        self.store(target, elements, "pop")
-        return element
-
-    def _list_insert(self, target: Value, index: Value, element: Value) -> None:
-        elements = list(self.elements(target))
-        elements.insert(self.constant(index, "insert"), element)
-        self.store(target, elements, "insert")
-
     def _list_clear(self, target: Value) -> None:
         self.store(target, (), "clear")
 
     def _list_reverse(self, target: Value) -> None:
         self.store(target, self.elements(target)[::-1], "reverse")
-
-    def _list_Delete(self, target: Value, index: Value) -> None:
-        elements = list(self.elements(target))
-        del elements[self._index(self.constant(index, "del"), len(elements), "list assignment index")]
-        self.store(target, elements, "del")
 
     def _list_copy(self, target: Value) -> Value:
         return self.new_list(self.elements(target))

@@ -22,7 +22,7 @@ from .tuple_keys import key_ints
 
 __all__ = ["DynamicDicts"]
 
-_READING = frozenset({"len", "getitem", "list", "copy", "contains", "sum", "max", "min"})
+_READING = frozenset("len getitem list copy contains sum max min sorted any all index count eq ne add slice".split())
 _ZERO = ConstValue(0)
 
 
@@ -103,9 +103,12 @@ class DynamicDicts:
 
     def getitem(self, target: Any, key: Value) -> Value:
         found, place = self._find(target, key)
+        self._require(found, key)
+        return self._at(target, place)
+
+    def _require(self, found: Value, key: Value) -> None:
         shown = decoded(key.value) if isinstance(key, ConstValue) else "the key"
         self.containers.values.require(found, f"KeyError: {shown}")
-        return self._at(target, place)
 
     def get(self, target: Any, key: Value, default: Value = NONE) -> Value:
         found, place = self._find(target, key)
@@ -190,7 +193,21 @@ class DynamicDicts:
         for each in self._lists(target):
             self._on(each, "clear")
 
-    def _removed(self, target: Any, *_: Value) -> Value:
-        raise self.state.unsupported("a dict with dynamic keys that loses one; set the key to something instead")
+    def _take(self, target: Any, place: Value) -> list[Value]:
+        """Remove a key, and return it with its element."""
+        return [self._on(each, "pop", place)[0] for each in self._lists(target)]
 
-    pop = popitem = Delete = _removed
+    def pop(self, target: Any, key: Value, *default: Value) -> Value:
+        found, place = self._find(target, key)
+        if not default:
+            self._require(found, key)
+            return self._take(target, place)[1]
+        return self._either(found, lambda: self._take(target, place)[1:], lambda: list(default))[0]
+
+    def Delete(self, target: Any, key: Value) -> None:
+        self.pop(target, key)
+
+    def popitem(self, target: Any) -> Value:
+        some = self.growing.scalars.emit("gt", [self.len(target), _ZERO])
+        self.containers.values.require(some, "KeyError: 'popitem(): dictionary is empty'")
+        return TupleValue(tuple(self._on(each, "pop", ConstValue(-1))[0] for each in self._lists(target)))

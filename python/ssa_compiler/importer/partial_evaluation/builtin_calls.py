@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
-from . import asked_types, deques, index_values, records, sequences, sets
+from . import asked_types, deques, index_values, int_items, records, sequences, sets
 from .any_and_all import has_tensors, stopping, truths
 from .callees import is_of_torch
 from .displays import shown
@@ -71,6 +71,8 @@ _OF_NONE = frozenset("bool str repr print isinstance hasattr getattr callable id
 _UNORDERED = frozenset("all any max min sorted sum".split())
 """Functions that give the same for the elements of a set in any order."""
 _READING = frozenset("all any enumerate len list max min reversed sorted tuple zip".split())
+_OF_DICTS = frozenset({"len", "list"})
+"""Functions of dicts that TorchScript has."""
 
 
 def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
@@ -93,8 +95,8 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         and name in ("isinstance", "hasattr", "getattr", "callable", "next", "tuple")
     ):
         raise OrderError(f"{name}() of what has effects")
-    if name in _READING:
-        node.args = [records.as_keys(calls.expressions, part) for part in node.args]
+    if name in _READING or name in ("sum", "map", "filter"):
+        node.args = [records.as_keys(calls.expressions, part, dicts=name not in _OF_DICTS) for part in node.args]
     if name in _READING or name in ("sum", "map", "filter"):
         node.args = [deques.as_list(calls.expressions, part) for part in node.args]
     if name in _UNORDERED:
@@ -279,6 +281,8 @@ def _kind(calls: CallEvaluator, node: ast.Call, name: str, values: Sequence[Valu
 def _list(calls: CallEvaluator, node: ast.Call) -> Result | None:
     if len(node.args) != 1:
         return None
+    if (pairs := int_items.listed(calls, node.args[0])) is not None:
+        return calls.expressions.evaluate(pairs)
     result = numbers_of(calls.scope, calls.expressions.evaluate(copy.deepcopy(node.args[0])), node)
     if isinstance(result.value, Known) and isinstance(result.value.object, (torch.nn.Module, list, dict)):
         held: Any = result.value.object

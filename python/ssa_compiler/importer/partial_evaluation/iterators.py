@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..torchscript.function_scope import is_iterator
+from . import records
 from .comprehensions import rename
 from .interfaces import CallEvaluator, Result, StatementEvaluator
 from .new_nodes import put_in
@@ -119,7 +120,7 @@ def assigned(statements: Any, node: ast.Assign) -> list[ast.stmt] | None:
         return None
     items, place = scope.name(), scope.name()
     made = ast.parse(f"{items} = _\n{place} = 0").body
-    made[0].value = called.args[0]  # type: ignore[attr-defined]
+    made[0].value = records.as_keys(statements.expressions, called.args[0], dicts=True)  # type: ignore[attr-defined]
     out = _written(statements, made, node)
     value = scope.variables[items].value
     is_known = isinstance(value, Known) and isinstance(value.object, (list, tuple))

@@ -15,6 +15,7 @@ from ...abi.records import attribute_name, can_be_record, record_class
 from . import later_keys, objects, sequences
 from .effects import has_effects
 from .interfaces import Arguments, CallEvaluator, Evaluated, ExpressionEvaluator, Iteration, Result
+from .new_nodes import with_places
 from .rejections import NotCompiledError, OrderError
 from .scope import Scope
 from .values import UNKNOWN, DictValue, Known, ObjectValue, TupleValue, Value, annotation
@@ -305,8 +306,14 @@ def _row(expressions: ExpressionEvaluator, owner: Result, key: str, view: str, w
     return Result(ast.copy_location(row, where), TupleValue((Known(key), value.value)))
 
 
-def as_keys(expressions: ExpressionEvaluator, node: ast.expr) -> ast.expr:
-    """Return what a function reads that goes through an argument: the keys of a record; others as they are."""
+def as_keys(expressions: ExpressionEvaluator, node: ast.expr, *, dicts: bool) -> ast.expr:
+    """Return what a function reads that goes through an argument: the keys of a record; others as they are.
+
+    Args:
+        expressions: evaluates expressions.
+        node: the argument.
+        dicts: whether TorchScript needs to be told the keys of dicts, too.
+    """
     if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
         return node
     saved, hoisted = expressions.scope.save(), len(expressions.scope.before)
@@ -314,6 +321,8 @@ def as_keys(expressions: ExpressionEvaluator, node: ast.expr) -> ast.expr:
     if not is_record(found.value) or not later_keys.later_keys(expressions.scope, found):
         expressions.scope.restore(saved)
         del expressions.scope.before[hoisted:]
+    if dicts and isinstance(found.value, DictValue):
+        return with_places(ast.Call(ast.Attribute(node, "keys", ast.Load()), [], []), node)
     if not is_record(found.value):
         return node
     keys = _all_keys(expressions, found, node)

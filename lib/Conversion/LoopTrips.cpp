@@ -61,40 +61,155 @@ static std::optional<Comparison> getComparison(Value condition) {
   }
 }
 
-/// True if `value` is `before` and at least 1, or at most -1 if it shrinks, on
-/// each way through branches.
-static bool isStep(Value value, Value before, bool grows) {
-  if (auto branch = value.getDefiningOp<scf::IfOp>()) {
-    unsigned number = cast<OpResult>(value).getResultNumber();
-    return llvm::all_of(branch->getRegions(), [&](Region &region) {
-      return isStep(region.front().getTerminator()->getOperand(number), before,
-                    grows);
-    });
+namespace {
+
+/// Numbers that a loop carries, and a constant, which are added up.
+struct Counter {
+  SmallVector<unsigned> numbers;
+  int64_t constant = 0;
+};
+
+/// Finds by how much the sum of numbers changes in an iteration.
+class Change {
+public:
+  explicit Change(bool grows) : sign(grows ? 1 : -1) {}
+
+  /// The least that the sum grows, or shrinks, by on each way through branches.
+  /// Each number is paired with what it was when the iteration began.
+  std::optional<int64_t> measure(SmallVector<std::pair<Value, Value>> pairs);
+
+private:
+  std::optional<int64_t>
+  measureEach(ArrayRef<std::pair<Value, Value>> pairs, Operation *branch,
+              unsigned alternatives,
+              function_ref<Value(OpResult, unsigned)> choose);
+
+  int64_t sign;
+  unsigned ways = 64; // that are looked at
+};
+
+} // namespace
+
+/// `value` without a constant that is added to it, which is added to `sum`.
+static Value skipConstants(Value value, int64_t &sum) {
+  while (Operation *op = value.getDefiningOp()) {
+    APInt step;
+    if (!isa<arith::AddIOp, arith::SubIOp>(op) ||
+        !matchPattern(op->getOperand(1), m_ConstantInt(&step)) ||
+        step.abs().ugt(kMostTrips))
+      break;
+    sum += isa<arith::AddIOp>(op) ? step.getSExtValue() : -step.getSExtValue();
+    value = op->getOperand(0);
   }
-  Operation *op = value.getDefiningOp();
-  APInt step;
-  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op) ||
-      op->getOperand(0) != before ||
-      !matchPattern(op->getOperand(1), m_ConstantInt(&step)))
-    return false;
-  return isa<arith::AddIOp>(op) == grows ? step.isStrictlyPositive()
-                                         : step.isNegative();
+  return value;
 }
 
-/// The number of an int that an scf.while carries, and that grows, or shrinks,
-/// in each iteration; `value` is what it is at the head, or at the end of an
-/// iteration.
-static std::optional<unsigned> getCounter(scf::WhileOp loop, Value value,
-                                          bool grows) {
-  for (unsigned number = 0; number < loop.getInits().size(); ++number) {
-    Value head = loop.getBeforeArguments()[number];
-    Value last = loop.getYieldOp().getOperand(number);
-    if ((value != head && value != last) || !head.getType().isInteger(64))
+std::optional<int64_t>
+Change::measure(SmallVector<std::pair<Value, Value>> pairs) {
+  if (ways == 0)
+    return std::nullopt;
+  int64_t sum = 0;
+  Operation *branch = nullptr;
+  for (auto &[last, first] : pairs) {
+    last = skipConstants(last, sum);
+    if (last == first)
       continue;
-    for (BlockArgument inside : loop.getAfterArguments())
-      if (loop.getConditionOp().getArgs()[inside.getArgNumber()] == head &&
-          isStep(last, inside, grows))
-        return number;
+    Operation *op = last.getDefiningOp();
+    if (!isa_and_nonnull<scf::IfOp, arith::SelectOp>(op))
+      return std::nullopt;
+    branch = op;
+  }
+  if (!branch) {
+    --ways;
+    return sign * sum;
+  }
+  std::optional<int64_t> least =
+      isa<scf::IfOp>(branch)
+          ? measureEach(pairs, branch, 2,
+                        [&](OpResult result, unsigned number) {
+                          Region &region = branch->getRegion(number);
+                          return region.front().getTerminator()->getOperand(
+                              result.getResultNumber());
+                        })
+          : measureEach(pairs, branch, 2, [&](OpResult, unsigned number) {
+              return branch->getOperand(1 + number);
+            });
+  if (!least)
+    return std::nullopt;
+  return *least + sign * sum;
+}
+
+std::optional<int64_t>
+Change::measureEach(ArrayRef<std::pair<Value, Value>> pairs, Operation *branch,
+                    unsigned alternatives,
+                    function_ref<Value(OpResult, unsigned)> choose) {
+  std::optional<int64_t> least;
+  for (unsigned number = 0; number < alternatives; ++number) {
+    SmallVector<std::pair<Value, Value>> chosen(pairs);
+    for (auto &[last, first] : chosen)
+      if (last.getDefiningOp() == branch)
+        last = choose(cast<OpResult>(last), number);
+    std::optional<int64_t> found = measure(chosen);
+    if (!found)
+      return std::nullopt;
+    least = std::min(least.value_or(*found), *found);
+  }
+  return least;
+}
+
+/// Collects what is added up; fails if that is much.
+static bool collectAddends(Value value, SmallVectorImpl<Value> &addends,
+                           int64_t &constant) {
+  value = skipConstants(value, constant);
+  auto sum = value.getDefiningOp<arith::AddIOp>();
+  if (!sum) {
+    addends.push_back(value);
+    return addends.size() <= 4;
+  }
+  return collectAddends(sum.getLhs(), addends, constant) &&
+         collectAddends(sum.getRhs(), addends, constant);
+}
+
+/// The ints that an scf.while carries of which `value` is the sum, and that
+/// grow together, or shrink, in each iteration; `value` is what it is at the
+/// head, or at the end of an iteration.
+static std::optional<Counter> getCounter(scf::WhileOp loop, Value value,
+                                         bool grows) {
+  SmallVector<Value> addends;
+  Counter counter;
+  if (!value.getType().isInteger(64))
+    return std::nullopt;
+  // At the end of an iteration the value itself may be what is carried.
+  for (unsigned number = 0; number < loop.getInits().size(); ++number)
+    if (loop.getYieldOp().getOperand(number) == value)
+      addends = {value};
+  if (addends.empty() && !collectAddends(value, addends, counter.constant))
+    return std::nullopt;
+  SmallVector<std::pair<Value, Value>> pairs;
+  for (bool atHead : {true, false}) {
+    counter.numbers.clear();
+    pairs.clear();
+    for (Value addend : addends) {
+      ValueRange all = atHead ? ValueRange(loop.getBeforeArguments())
+                              : ValueRange(loop.getYieldOp().getOperands());
+      for (auto [number, carried] : llvm::enumerate(all)) {
+        if (carried != addend)
+          continue;
+        Value head = loop.getBeforeArguments()[number];
+        for (BlockArgument inside : loop.getAfterArguments())
+          if (loop.getConditionOp().getArgs()[inside.getArgNumber()] == head) {
+            counter.numbers.push_back(number);
+            pairs.push_back({loop.getYieldOp().getOperand(number), inside});
+            break;
+          }
+        break;
+      }
+    }
+    if (pairs.size() != addends.size())
+      continue;
+    std::optional<int64_t> least = Change(grows).measure(pairs);
+    if (least && *least >= 1)
+      return counter;
   }
   return std::nullopt;
 }
@@ -103,7 +218,8 @@ static std::optional<unsigned> getCounter(scf::WhileOp loop, Value value,
 /// from `comparison.large`, can be changed while the comparison holds; at least
 /// `least`.
 static Value buildDistance(OpBuilder &builder, Location loc,
-                           const Comparison &comparison, int64_t least) {
+                           const Comparison &comparison, int64_t least,
+                           int64_t limit) {
   auto predicate = comparison.orEqual ? arith::CmpIPredicate::sge
                                       : arith::CmpIPredicate::sgt;
   // The difference may not be one of 64 bits, but with a sign.
@@ -111,7 +227,7 @@ static Value buildDistance(OpBuilder &builder, Location loc,
       loc, predicate, comparison.large, comparison.small);
   Value distance = builder.createOrFold<arith::SubIOp>(loc, comparison.large,
                                                        comparison.small);
-  Value most = createI64(builder, loc, kMostTrips);
+  Value most = createI64(builder, loc, limit);
   Value limited = builder.createOrFold<arith::MinUIOp>(loc, distance, most);
   if (comparison.orEqual)
     limited = builder.createOrFold<arith::AddIOp>(loc, limited,
@@ -124,35 +240,40 @@ static Value buildDistance(OpBuilder &builder, Location loc,
 /// Builds the most iterations of a loop that goes on while `condition` holds in
 /// front of it; null if that does not bound them.
 static Value buildMostWhile(OpBuilder &builder, scf::WhileOp loop,
-                            Value condition, int64_t least) {
+                            Value condition, int64_t least, int64_t limit) {
   std::optional<Comparison> found = getComparison(condition);
   if (!found)
     return {};
-  std::optional<unsigned> up = getCounter(loop, found->small, /*grows=*/true);
-  std::optional<unsigned> down =
+  std::optional<Counter> up = getCounter(loop, found->small, /*grows=*/true);
+  std::optional<Counter> down =
       up ? std::nullopt : getCounter(loop, found->large, /*grows=*/false);
   if (!up && !down)
     return {};
   Value &counter = up ? found->small : found->large;
   Value &bound = up ? found->large : found->small;
-  counter = loop.getInits()[up ? *up : *down];
+  Counter &sum = up ? *up : *down;
+  counter = createI64(builder, loop.getLoc(), sum.constant);
+  for (unsigned number : sum.numbers)
+    counter = builder.createOrFold<arith::AddIOp>(loop.getLoc(), counter,
+                                                  loop.getInits()[number]);
   APInt known;
   if (matchPattern(bound, m_ConstantInt(&known))) {
     // `while True` compares with the largest number.
-    if (known.sgt(kMostTrips))
+    if (known.sgt(limit))
       return {};
     bound = createI64(builder, loop.getLoc(), known.getSExtValue());
   } else if (loop->isAncestor(bound.getParentRegion()->getParentOp())) {
     return {};
   }
-  return buildDistance(builder, loop.getLoc(), *found, least);
+  return buildDistance(builder, loop.getLoc(), *found, least, limit);
 }
 
-Value ssa_compiler::buildMostTrips(OpBuilder &builder, scf::WhileOp loop) {
+Value ssa_compiler::buildMostTrips(OpBuilder &builder, scf::WhileOp loop,
+                                   int64_t limit) {
   SmallVector<Value> conjuncts, flags;
   collectConjuncts(loop.getConditionOp().getCondition(), conjuncts);
   for (Value each : conjuncts) {
-    if (Value most = buildMostWhile(builder, loop, each, /*least=*/0))
+    if (Value most = buildMostWhile(builder, loop, each, /*least=*/0, limit))
       return most;
     // A flag that says whether there is another iteration.
     if (auto flag = dyn_cast<BlockArgument>(each);
@@ -161,7 +282,7 @@ Value ssa_compiler::buildMostTrips(OpBuilder &builder, scf::WhileOp loop) {
                        flags);
   }
   for (Value each : flags)
-    if (Value most = buildMostWhile(builder, loop, each, /*least=*/1))
+    if (Value most = buildMostWhile(builder, loop, each, /*least=*/1, limit))
       return most;
   return {};
 }

@@ -25,8 +25,9 @@ inline mlir::Value createI64(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value buildTripCount(mlir::OpBuilder &builder, mlir::scf::ForOp loop);
 
 /// Builds the most iterations of an scf.while in front of it, an i64 that is
-/// about `kMostTrips` if there may be more; null if nothing bounds them.
-mlir::Value buildMostTrips(mlir::OpBuilder &builder, mlir::scf::WhileOp loop);
+/// about `limit` if there may be more; null if nothing bounds them.
+mlir::Value buildMostTrips(mlir::OpBuilder &builder, mlir::scf::WhileOp loop,
+                           int64_t limit = kMostTrips);
 
 } // namespace ssa_compiler
 

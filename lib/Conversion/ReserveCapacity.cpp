@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ListGrowth.h"
 #include "LoopTrips.h"
 #include "TensorTypes.h"
 
@@ -302,7 +303,7 @@ struct ReserveCapacity final
         if (auto loop = dyn_cast<scf::ForOp>(op))
           changed = rewriteFor(loop);
         else if (auto loop = dyn_cast<scf::WhileOp>(op))
-          changed = rewriteWhile(loop);
+          changed = rewriteWhile(loop) || rewriteList(loop);
         return changed ? WalkResult::interrupt() : WalkResult::advance();
       });
       isRewritten |= changed;
@@ -332,6 +333,7 @@ private:
 
   bool rewriteFor(scf::ForOp loop);
   bool rewriteWhile(scf::WhileOp loop);
+  bool rewriteList(scf::WhileOp loop);
 
   /// Erases the concatenations that nothing uses any more.
   void eraseDeadOps() {
@@ -447,14 +449,22 @@ bool ReserveCapacity::rewriteFor(scf::ForOp loop) {
   return false;
 }
 
+/// What a carried tensor is in front of the condition, null if something else.
+static BlockArgument getHead(scf::WhileOp loop, BlockArgument argument) {
+  unsigned after = argument.getArgNumber();
+  auto head = dyn_cast<BlockArgument>(loop.getConditionOp().getArgs()[after]);
+  return head && head.getOwner() == loop.getBeforeBody() &&
+                 head.getType() == argument.getType()
+             ? head
+             : BlockArgument();
+}
+
 bool ReserveCapacity::rewriteWhile(scf::WhileOp loop) {
   for (BlockArgument argument : loop.getAfterArguments()) {
     unsigned after = argument.getArgNumber();
     scf::ConditionOp condition = loop.getConditionOp();
-    auto head = dyn_cast<BlockArgument>(condition.getArgs()[after]);
-    if (!isCandidate(argument) || !head ||
-        head.getOwner() != loop.getBeforeBody() ||
-        head.getType() != argument.getType())
+    BlockArgument head = getHead(loop, argument);
+    if (!isCandidate(argument) || !head)
       continue;
     unsigned before = head.getArgNumber();
     Growth growth(argument);
@@ -495,6 +505,46 @@ bool ReserveCapacity::rewriteWhile(scf::WhileOp loop) {
 
     Operation *rebuilt = rebuildRegionOp(rewriter, loop, buffer.size, i64);
     made.leave(rebuilt->getResult(after), rebuilt->getResults().back(), type);
+    ++numReserved;
+    return true;
+  }
+  return false;
+}
+
+/// The most iterations for which a list has room.
+static constexpr int64_t kMostAppends = int64_t{1} << 24;
+
+bool ReserveCapacity::rewriteList(scf::WhileOp loop) {
+  for (BlockArgument argument : loop.getAfterArguments()) {
+    BlockArgument head = getHead(loop, argument);
+    if (!isCandidate(argument) || !head)
+      continue;
+    unsigned number = head.getArgNumber();
+    ListGrowth list(argument);
+    std::optional<int64_t> most =
+        list.measure(loop.getYieldOp().getOperand(number));
+    if (!most || *most == 0)
+      continue;
+    Location loc = loop.getLoc();
+    IRRewriter rewriter(loop);
+    Value trips = buildMostTrips(rewriter, loop, kMostAppends);
+    if (!trips)
+      continue;
+    Type type = argument.getType();
+    Value first = skipCasts(loop.getInits()[number]);
+    Growth growth(argument);
+    growth.dim = 0;
+    trips = limitTrips(rewriter, loc, first, growth, *most, trips);
+    Buffer buffer = buildBuffer(rewriter, loc, first, growth, *most, trips);
+    Rewriter made(rewriter, growth.dim, buffer.type, {});
+    Value begin =
+        made.put(loc, first, buffer.empty, createI64(rewriter, loc, 0));
+    auto wanted = convertTensorType(cast<ValueTensorType>(type));
+    if (begin.getType() != wanted)
+      begin = tensor::CastOp::create(rewriter, loc, wanted, begin);
+    loop.getInitsMutable()[number].set(
+        torch_c::FromBuiltinTensorOp::create(rewriter, loc, type, begin));
+    list.keepSize(rewriter);
     ++numReserved;
     return true;
   }

@@ -109,10 +109,14 @@ def ReserveCapacityPass : Pass<"reserve-capacity", "::mlir::func::FuncOp"> {
 
     The iterations of an `scf.for` are counted. Those of an `scf.while` are bounded
     if its condition, or the flag that says whether there is another one, compares
-    an int with a number from outside, and the int grows, or shrinks, towards it in
-    each iteration. The bound of an `scf.while` may never be reached: room is
+    an int, or a sum of some, with a number from outside, and that grows, or
+    shrinks, towards it on each way through an iteration. The bound of an `scf.while` may never be reached: room is
     reserved for as many iterations as fit 1 GiB. No loop has room for more than
     65,536. More raise an error.
+
+    A list of dynamic length has a buffer already, which is made twice as large
+    where an append finds no room. In such an `scf.while` it gets the room in front
+    of the loop, for at most 16,777,216 iterations, and keeps its size.
 
     Before:
     ```mlir

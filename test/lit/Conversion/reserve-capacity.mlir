@@ -165,3 +165,64 @@ func.func @other_parts(%y0: !torch.vtensor<[?],f32>, %x: !torch.vtensor<[?],f32>
   }
   return %r#0, %r#1 : !torch.vtensor<[?],f32>, !torch.vtensor<[?],f32>
 }
+
+// -----
+
+// A list is a buffer with rows, which is made larger where an append finds no
+// room. Where the number of iterations is bounded, here by the sum of two
+// numbers of which each way through the iteration makes one larger, there is
+// room for all of them in front of the loop, and the buffer keeps its size.
+// CHECK-LABEL: func.func @list(
+// CHECK-SAME: %[[FIRST:.+]]: !torch.vtensor<[?,3],f32>, %[[ROW:[^:]+]]: {{.+}}, %[[COUNT:[^:]+]]: i64, %[[N:[^:]+]]: i64,
+// CHECK: %[[AHEAD:.+]] = arith.cmpi sgt, %[[N]], %c0
+// CHECK: %[[EMPTY:.+]] = tensor.empty(%{{.+}}) : tensor<?x3xf32>
+// CHECK: %[[PUT:.+]] = tensor.insert_slice %{{.+}} into %[[EMPTY]][0, 0]
+// CHECK: %[[BUFFER:.+]] = torch_c.from_builtin_tensor %[[PUT]]
+// CHECK: scf.while (%{{.+}} = %[[BUFFER]],
+// CHECK: ^bb0(%[[ROWS:.+]]: !torch.vtensor<[?,3],f32>,
+// CHECK: scf.if
+// CHECK: %[[FITS:.+]] = arith.cmpi sle
+// CHECK: cf.assert %[[FITS]], "unsupported: a list that a loop makes longer by more than 1 GiB
+// CHECK-NOT: torch.aten.zeros
+// CHECK: torch.aten.select_scatter %[[ROWS]], %[[ROW]]
+func.func @list(%first: !torch.vtensor<[?,3],f32>, %row: !torch.vtensor<[3],f32>, %count: i64, %n: i64, %c: i1) -> (!torch.vtensor<[?,3],f32>, i64) {
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %int3 = torch.constant.int 3
+  %none = torch.constant.none
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %two = arith.constant 2 : i64
+  %r:4 = scf.while (%rows = %first, %length = %count, %a = %zero, %b = %zero) : (!torch.vtensor<[?,3],f32>, i64, i64, i64) -> (!torch.vtensor<[?,3],f32>, i64, i64, i64) {
+    %sum = arith.addi %a, %b : i64
+    %again = arith.cmpi slt, %sum, %n : i64
+    scf.condition(%again) %rows, %length, %a, %b : !torch.vtensor<[?,3],f32>, i64, i64, i64
+  } do {
+  ^bb0(%rows: !torch.vtensor<[?,3],f32>, %length: i64, %a: i64, %b: i64):
+    %all:4 = scf.if %c -> (!torch.vtensor<[?,3],f32>, i64, i64, i64) {
+      %more = arith.addi %length, %one : i64
+      %size = torch.aten.size.int %rows, %int0 : !torch.vtensor<[?,3],f32>, !torch.int -> !torch.int
+      %have = torch_c.to_i64 %size
+      %fits = arith.cmpi sle, %more, %have : i64
+      %room = scf.if %fits -> (!torch.vtensor<[?,3],f32>) {
+        scf.yield %rows : !torch.vtensor<[?,3],f32>
+      } else {
+        %twice = arith.muli %have, %two : i64
+        %wanted = torch_c.from_i64 %twice
+        %sizes = torch.prim.ListConstruct %wanted, %int3 : (!torch.int, !torch.int) -> !torch.list<int>
+        %zeros = torch.aten.zeros %sizes, %none, %none, %none, %none : !torch.list<int>, !torch.none, !torch.none, !torch.none, !torch.none -> !torch.vtensor<[?,3],f32>
+        %larger = torch.aten.slice_scatter %zeros, %rows, %int0, %int0, %size, %int1 : !torch.vtensor<[?,3],f32>, !torch.vtensor<[?,3],f32>, !torch.int, !torch.int, !torch.int, !torch.int -> !torch.vtensor<[?,3],f32>
+        scf.yield %larger : !torch.vtensor<[?,3],f32>
+      }
+      %place = torch_c.from_i64 %length
+      %put = torch.aten.select_scatter %room, %row, %int0, %place : !torch.vtensor<[?,3],f32>, !torch.vtensor<[3],f32>, !torch.int, !torch.int -> !torch.vtensor<[?,3],f32>
+      %next = arith.addi %a, %one : i64
+      scf.yield %put, %more, %next, %b : !torch.vtensor<[?,3],f32>, i64, i64, i64
+    } else {
+      %next = arith.addi %b, %one : i64
+      scf.yield %rows, %length, %a, %next : !torch.vtensor<[?,3],f32>, i64, i64, i64
+    }
+    scf.yield %all#0, %all#1, %all#2, %all#3 : !torch.vtensor<[?,3],f32>, i64, i64, i64
+  }
+  return %r#0, %r#1 : !torch.vtensor<[?,3],f32>, i64
+}

@@ -140,3 +140,23 @@ class Views(nn.Module):
 def test_a_module_keeps_rows_that_lie_apart():
     calls = [(torch.arange(6.0).reshape(2, 3),), (torch.ones(2, 3),)]
     check_other(Views(), lambda model: ssa_compiler.compile(model, calls[0], cache=False), calls, "compiled")
+
+
+def negative_places(x, n: int, k: int):
+    """Places that are known to be negative, and elements of a list of known length that go and come at any."""
+    rows = [x * 1, x + 1, x + 2, x + 3]
+    for i in range(n):
+        rows[-1 - i % 2] = rows[-1 - i % 3] * 2
+    rows.insert(k, x * 5)
+    gone = rows.pop(k - 1)
+    del rows[k]
+    return rows, gone
+
+
+def test_places_in_a_list_of_known_length():
+    inputs = [(X, torch.tensor(n), torch.tensor(k)) for n in (3, 0, 1, 7) for k in (1, 0, 3, -1, 4, 5, -9)]
+
+    def program(x, n, k):
+        return negative_places(x, int(n), int(k))
+
+    check(program, *inputs)

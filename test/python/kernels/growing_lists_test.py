@@ -87,15 +87,62 @@ def asked_at_the_end(x: Tensor, n: int, most: float) -> tuple[Tensor, int]:
     return torch.tensor(kept), i
 
 
+def until_long_enough(x: Tensor, n: int, most: float) -> tuple[Tensor, int]:
+    """The length is what bounds it."""
+    kept: list[Tensor] = []
+    y = x[:2]
+    while len(kept) < n:
+        y = y * 0.5 + most
+        kept += [y]
+    return torch.stack(kept) if kept else torch.zeros(0, 2), len(kept)
+
+
+def two_counters(x: Tensor, n: int, most: float) -> tuple[Tensor, Tensor, int, int]:
+    """Steps of an adaptive solver: the sum of two counters is bounded."""
+    t, h = 0.0, 0.5
+    times, values = [t], [x[0]]
+    taken = rejected = 0
+    while t < most and taken + rejected + 1 < n:
+        y = values[-1] * h
+        if y.item() > -0.2 and rejected % 3 != 2:
+            t = t + h
+            times.append(t)
+            values.append(y)
+            taken += 1
+        else:
+            rejected += 1
+            h *= 0.75
+    return torch.tensor(times), torch.stack(values), taken, rejected
+
+
+def several_ways(x: Tensor, n: int, most: float) -> tuple[Tensor, int]:
+    """Two, one or no elements in an iteration, and one that goes."""
+    kept: list[float] = []
+    low, high = 0, n
+    while low < high:
+        if x[low] > most:
+            high -= 1
+            kept.append(x[low].item())
+        elif low % 2 == 0:
+            low += 1
+            kept.append(-1.0)
+            kept.append(x[low].item())
+        else:
+            low += 2
+            if len(kept) > 1:
+                kept.pop()
+    return torch.tensor(kept), low + high
+
+
 CALLS = [(X, 9, 0.2), (X, 0, 0.2), (X, 1, 0.2), (X, 2, 5.0), (X, 3, 5.0), (X, 18, 5.0), (X, 5, -2.0), (X, -4, 5.0)]
 
 
-@pytest.mark.parametrize("program", [until_break, while_less, steps_differ])
+@pytest.mark.parametrize("program", [until_break, while_less, steps_differ, until_long_enough, two_counters])
 def test_bounded_by_the_condition(program: Any) -> None:
     kernel_of(program, *CALLS)
 
 
-@pytest.mark.parametrize("program", [steps_back, starts_changed, asked_at_the_end])
+@pytest.mark.parametrize("program", [steps_back, starts_changed, asked_at_the_end, several_ways])
 def test_not_bounded_by_the_condition(program: Any) -> None:
     check(program, *CALLS)
 

@@ -112,13 +112,7 @@ class DynamicDicts:
 
     def get(self, target: Any, key: Value, default: Value = NONE) -> Value:
         found, place = self._find(target, key)
-        return self._either(found, lambda: [self._at(target, place)], lambda: [default])[0]
-
-    def _either(self, condition: Value, then: Any, otherwise: Any) -> list[Value]:
-        if isinstance(condition, ConstValue):
-            found: list[Value] = then() if condition.value else otherwise()
-            return found
-        return self.growing.choose(condition, then, otherwise)
+        return self.growing.choose(found, lambda: [self._at(target, place)], lambda: [default])[0]
 
     def copy(self, target: Any) -> Value:
         cell = self.state.site()
@@ -179,14 +173,14 @@ class DynamicDicts:
             self._on(elements, "append", element)
             return []
 
-        self._either(found, replace, add)
+        self.growing.choose(found, replace, add)
 
     def setdefault(self, target: Any, key: Value, default: Value) -> Value:
         def add() -> list[Value]:
             self.set_item(target, key, default)
             return []
 
-        self._either(self.contains(target, key), list, add)
+        self.growing.choose(self.contains(target, key), list, add)
         return self.getitem(target, key)
 
     def clear(self, target: Any) -> None:
@@ -202,7 +196,7 @@ class DynamicDicts:
         if not default:
             self._require(found, key)
             return self._take(target, place)[1]
-        return self._either(found, lambda: self._take(target, place)[1:], lambda: list(default))[0]
+        return self.growing.choose(found, lambda: self._take(target, place)[1:], lambda: list(default))[0]
 
     def Delete(self, target: Any, key: Value) -> None:
         self.pop(target, key)

@@ -116,10 +116,10 @@ class Control:
         otherwise: Callable[[], list[Value]],
         node: Any = None,
     ) -> list[Value]:
-        """Import two alternatives under a dynamic condition.
+        """Import two alternatives under a condition; one alone if that is known.
 
         Args:
-            condition: a run-time bool.
+            condition: a bool.
             then: imports the first alternative into the current block and returns its values.
             otherwise: the same for the second.
             node: the prim::If, if it is one.
@@ -127,6 +127,8 @@ class Control:
             Unjoinable: what they make has no common type.
         """
         state = self.state
+        if isinstance(condition, ConstValue):
+            return then() if condition.value else otherwise()
         assert isinstance(condition, ScalarValue)
         before, capacity = dict(state.heap.contents), self.growing.capacity
         added = dict(capacity.added)
@@ -275,8 +277,6 @@ class Control:
                 return [values[low]]
             middle = (low + high) // 2
             below = self.scalars.emit("lt", [index, ConstValue(middle)])
-            if isinstance(below, ConstValue):
-                return pick(low, middle) if below.value else pick(middle, high)
             return self.choose(below, lambda: pick(low, middle), lambda: pick(middle, high))
 
         return pick(0, count)[0]

@@ -72,3 +72,30 @@ def test_numbers_that_are_none():
     assert program(torch.tensor([nan, 1.0]), 1) is program(torch.tensor([1.0, nan]), 1) is False
     with pytest.raises(errors.UnsupportedProgramError, match="two elements that are NaN"):
         program(torch.tensor([nan, nan]), 1)
+
+
+def most_frequent(x):
+    counts = {}
+    for v in x:
+        counts[int(v)] = counts.get(int(v), 0) + 1
+    return max(counts, key=counts.get)
+
+
+def by_key(x):
+    counts = collections.defaultdict(int)
+    for v in x:
+        counts[int(v) % 3] += 1
+    return sorted(counts.items()), max(counts.items()), sorted(counts), min(counts)
+
+
+def by_count(x):
+    counts = {}
+    for v in x:
+        counts[int(v)] = counts.get(int(v), 0) + 1
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+@pytest.mark.parametrize("program", [most_frequent, by_key, by_count])
+def test_orders_of_dicts(program):
+    y = torch.tensor([3, 1, 2, 2, 5, 3, 2])
+    check(program, *[(x,) for x in (y, y * 0, y.flip(0), y - 3, y[:1].expand(7).clone())])

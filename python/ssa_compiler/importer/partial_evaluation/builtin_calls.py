@@ -101,6 +101,8 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         node.args = [deques.as_list(calls.expressions, part) for part in node.args]
     if name in _UNORDERED:
         node.args = [sets.as_keys(calls, listed_range(calls.scope, part)) for part in node.args]
+    if name in ("list", "max", "min", "sorted"):
+        node.args = [int_items.listed(calls, part) for part in node.args]
     special = _special(name)
     if special is not None:
         saved, hoisted = calls.scope.save(), len(calls.scope.before)
@@ -281,8 +283,6 @@ def _kind(calls: CallEvaluator, node: ast.Call, name: str, values: Sequence[Valu
 def _list(calls: CallEvaluator, node: ast.Call) -> Result | None:
     if len(node.args) != 1:
         return None
-    if (pairs := int_items.listed(calls, node.args[0])) is not None:
-        return calls.expressions.evaluate(pairs)
     result = numbers_of(calls.scope, calls.expressions.evaluate(copy.deepcopy(node.args[0])), node)
     if isinstance(result.value, Known) and isinstance(result.value.object, (torch.nn.Module, list, dict)):
         held: Any = result.value.object

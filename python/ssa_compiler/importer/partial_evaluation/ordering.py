@@ -13,7 +13,7 @@ from .interfaces import CallEvaluator, Result
 from .new_nodes import parsed_at, put_in, with_places
 from .rejections import StatementsError
 from .tuple_orders import has_order
-from .values import Known, ListValue, TensorValue, TupleValue, Value
+from .values import UNKNOWN, Known, ListValue, TensorValue, TupleValue, Value
 
 __all__ = ["call", "extreme", "ordered", "permutation", "sorted_in_place"]
 
@@ -26,9 +26,21 @@ def _keyed(calls: CallEvaluator, node: ast.Call) -> tuple[str, ast.expr] | None:
         return None
     items = ast.copy_location(ast.Call(ast.copy_location(ast.Name("list", ast.Load()), node), [node.args[0]], []), node)
     name = calls.scope.name()
+    key = _of_elements(keys[0], node.args[0])
     store = ast.copy_location(ast.Name(name, ast.Store()), node)
     calls.scope.hoist(calls.expressions.statements.statement(ast.copy_location(ast.Assign([store], items), node)), node)
-    return name, keys[0]
+    return name, key
+
+
+def _of_elements(key: ast.expr, items: ast.expr) -> ast.expr:
+    """`counts.get` as a function, where the items are the keys of `counts`: none is missing."""
+    if not isinstance(key, ast.Attribute) or key.attr != "get":
+        return key
+    owner = ast.unparse(key.value)
+    if ast.unparse(items) not in (owner, f"{owner}.keys()"):
+        return key
+    made = put_in(ast.parse("lambda k: owner[k]", mode="eval").body, "owner", key.value)
+    return with_places(made, key)
 
 
 def _written(calls: CallEvaluator, text: str, key: ast.expr, name: str, node: ast.AST) -> Result:
@@ -51,7 +63,8 @@ def _has_no_order(calls: CallEvaluator, node: ast.Call) -> bool:
     kept, hoisted = copy.deepcopy(node.args[0]), len(calls.scope.before)
     iteration = calls.expressions.statements.loops.iteration(node.args[0])
     if isinstance(iteration.element, TensorValue) or has_order(iteration.element):
-        node.args[0] = calls.expressions.named(Result(iteration.node), node)
+        value = UNKNOWN if isinstance(iteration.element, TensorValue) else ListValue(iteration.element)
+        node.args[0] = calls.expressions.named(Result(iteration.node, value), node)
         return True
     node.args[0], calls.scope.before[hoisted:] = kept, []
     return False

@@ -95,14 +95,7 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         and name in ("isinstance", "hasattr", "getattr", "callable", "next", "tuple")
     ):
         raise OrderError(f"{name}() of what has effects")
-    if name in _READING or name in ("sum", "map", "filter"):
-        node.args = [records.as_keys(calls.expressions, part, dicts=name not in _OF_DICTS) for part in node.args]
-    if name in _READING or name in ("sum", "map", "filter"):
-        node.args = [deques.as_list(calls.expressions, part) for part in node.args]
-    if name in _UNORDERED:
-        node.args = [sets.as_keys(calls, listed_range(calls.scope, part)) for part in node.args]
-    if name in ("list", "max", "min", "sorted"):
-        node.args = [int_items.listed(calls, part) for part in node.args]
+    _list_operands(calls, node, name)
     special = _special(name)
     if special is not None:
         saved, hoisted = calls.scope.save(), len(calls.scope.before)
@@ -137,6 +130,17 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         return made
     calls.place(node, arguments, copied=True)
     return Result(node, _kind(calls, node, name, values))
+
+
+def _list_operands(calls: CallEvaluator, node: ast.Call, name: str) -> None:
+    """Let a function that goes through its operands have lists, which TorchScript goes through."""
+    if name in _READING or name in ("sum", "map", "filter"):
+        keys = [records.as_keys(calls.expressions, part, dicts=name not in _OF_DICTS) for part in node.args]
+        node.args = [deques.as_list(calls.expressions, part) for part in keys]
+    if name in _UNORDERED:
+        node.args = [sets.as_keys(calls, listed_range(calls.scope, part)) for part in node.args]
+    if name in ("list", "max", "min", "sorted"):
+        node.args = [int_items.listed(calls, part) for part in node.args]
 
 
 def _squeeze(calls: CallEvaluator, node: ast.Call) -> Result | None:

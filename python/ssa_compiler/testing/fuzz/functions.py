@@ -101,7 +101,7 @@ def _(g: Writer) -> bool:
     return _function(g, "view")
 
 
-@statement("call.nested", 0.5)
+@statement("call.nested", 1.5)
 def _(g: Writer) -> bool:
     """A function that calls another one"""
     return _function(g, "nested")

@@ -11,6 +11,7 @@ import textwrap
 from dataclasses import dataclass
 
 from . import (
+    collected,
     control,
     functions,
     indexed,
@@ -39,13 +40,13 @@ __all__ = ["GRAMMAR", "all_features", "generate"]
 GRAMMAR = (
     *(views, writes, indexed, control, names, lists, functions),
     *(scalars, scalar_values, scalar_control, scalar_lists, scalar_dicts),
-    *(untyped, objects),
+    *(untyped, objects, collected),
 )
 
 _FACTS = {
     "about.tensors": "a program that is about tensors, with few of Python's own values",
     "about.python": "a program that is about Python's own values, with few tensors",
-    "about.untyped": "a program that TorchScript rejects: records, objects, names of several types, closures",
+    "about.untyped": "a program that TorchScript rejects: records, objects, names of several types, closures, sets",
     "write.in_region": "a write inside a branch or a loop",
     "write.outer_view": "a write inside a region through a view made outside of it",
     "argument.write": "a write of an argument",
@@ -281,7 +282,7 @@ def _text(g: Writer, seed: int, arguments: list[_Argument]) -> str:
     """The file."""
     head = (
         f'"""Random program {seed} of ssa_compiler.testing.fuzz."""\n\n'
-        "import math\nfrom dataclasses import dataclass\nfrom typing import Dict, List, NamedTuple, Optional\n\nimport torch\nfrom torch import Tensor, nn\n\n"
+        "import math\nfrom collections import defaultdict, deque\nfrom dataclasses import dataclass\nfrom typing import Dict, List, NamedTuple, Optional\n\nimport torch\nfrom torch import Tensor, nn\n\n"
         "from ssa_compiler.testing.fuzz.arguments import alias, extreme, tensor\n\n\n"
     ) + "".join(f"{text}\n\n" for text in g.globals)
     signature = ", ".join(f"{argument.name}: {argument.kind}" for argument in arguments)

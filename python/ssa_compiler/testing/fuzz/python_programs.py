@@ -15,8 +15,8 @@ from .writer import Writer
 __all__ = ["add_python_results", "plan"]
 
 _PYTHON = 0.45  # the share of the programs that are about Python's own values
-_UNTYPED = 0.13  # of all programs, those about what TorchScript rejects
-_WANTED = {"tensors": 6, "python": 7, "untyped": 6}  # ingredients that a program is asked for
+_UNTYPED = 0.15  # of all programs, those about what TorchScript rejects
+_WANTED = {"tensors": 7, "python": 7, "untyped": 9}  # ingredients that a program is asked for
 _OTHERS = 1  # ingredients of the other kind
 
 

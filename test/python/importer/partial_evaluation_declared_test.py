@@ -6,6 +6,7 @@ and objects of modules whose methods have the names of a container's, or return 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import pytest
 import torch
 from torch import Tensor, nn
 
@@ -238,3 +239,19 @@ def test_methods_and_properties_of_dataclasses():
 
 def test_objects_of_such_a_class_are_passed():
     check(moved, (Track(3, X[1]), X[2]), (Track(4, X[0], 0), X[1]))
+
+
+def places_by_remainder(x: Tensor, places: list[int], names: dict[str, int]) -> tuple[list[int], int, int]:
+    by_remainder = {}
+    for place in places:
+        by_remainder[place % 3] = place
+    total = 0
+    for value in names.values():
+        total += value
+    return sorted(by_remainder), len(places), total
+
+
+@pytest.mark.parametrize("names", [{}, {"a": 3}])
+@pytest.mark.parametrize("places", [[], [4, 7, 5]])
+def test_containers_without_elements_have_those_that_are_declared(places: list[int], names: dict[str, int]) -> None:
+    check(places_by_remainder, (torch.ones(2), places, names))

@@ -10,6 +10,7 @@ import torch
 
 from .dataclass_constructors import passed_dataclasses
 from .definitions import Specialised
+from .empty_arguments import declared_elements, with_declared
 from .extra_arguments import ExtraArguments
 from .learned_types import forget_unknown
 from .program import Program
@@ -120,6 +121,7 @@ def evaluated(
     """
     rejection: RejectionError = NotCompiledError()
     arguments, samples = extra.arguments, Samples()  # which remember what they were asked in earlier passes
+    declared = declared_elements(function)
     for number, way in enumerate(_WAYS):
         is_other = way.squeezes is not _WAYS[first].squeezes or (
             way.lists_as_objects and not any(map(has_texts, arguments.values()))
@@ -136,7 +138,10 @@ def evaluated(
                 )
                 program.passed = passed_dataclasses(arguments.values())
                 try:
-                    values = {key: program.argument(key, value, way.kinds) for key, value in arguments.items()}
+                    values = {
+                        key: with_declared(program.argument(key, value, way.kinds), declared.get(key))
+                        for key, value in arguments.items()
+                    }
                     made = program.functions.root(function, owner, name, values, extra=extra, dispatches=way.dispatches)
                 except (NeedsKnownError, NotCompiledError):
                     if fixed_point.is_reached(before):

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
-from . import asked_types, deques, index_values, int_items, records, sequences, sets
+from . import asked_types, deques, generator_functions, index_values, int_items, records, sequences, sets
 from .any_and_all import has_tensors, stopping, truths
 from .callees import is_of_torch
 from .displays import shown
@@ -134,6 +134,8 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
 
 def _list_operands(calls: CallEvaluator, node: ast.Call, name: str) -> None:
     """Let a function that goes through its operands have lists, which TorchScript goes through."""
+    if name in ("list", "max", "min", "sorted", "sum", "tuple"):  # which read all before anything else runs
+        node.args = [generator_functions.listed(calls.expressions.statements, part) for part in node.args]
     if name in _READING or name in ("sum", "map", "filter"):
         keys = [records.as_keys(calls.expressions, part, dicts=name not in _OF_DICTS) for part in node.args]
         node.args = [deques.as_list(calls.expressions, part) for part in keys]

@@ -9,6 +9,7 @@ from typing import Any
 
 from .displays import list_of
 from .effects import has_effects
+from .generator_functions import is_generator
 from .interfaces import ExpressionEvaluator, Result
 from .new_nodes import with_places
 from .parameters import all_parameters
@@ -22,7 +23,10 @@ __all__ = ["comprehension", "rename"]
 def comprehension(expressions: ExpressionEvaluator, node: Any) -> Result:
     """Evaluate a comprehension, as TorchScript takes it, or as a loop in front of the statement."""
     scope = expressions.scope
-    if any(_has_late_effects(scope, generator.iter) for generator in node.generators):
+    if any(
+        _has_late_effects(scope, generator.iter) or is_generator(expressions.statements, generator.iter)
+        for generator in node.generators
+    ):
         return _as_loop(expressions, copy.deepcopy(node))
     is_simple = len(node.generators) == 1 and not node.generators[0].ifs and not isinstance(node, ast.DictComp)
     if is_simple and not over_rows(expressions, copy.deepcopy(node.generators[0])):

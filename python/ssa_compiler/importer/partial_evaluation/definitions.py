@@ -45,6 +45,7 @@ __all__ = [
     "is_of_torch_wrapper",
     "needs_owner",
     "none_test",
+    "parsed_function",
     "type_key",
 ]
 
@@ -161,17 +162,36 @@ def definition_of(function: Any) -> Definition:
         raise NotCompiledError("a decorator")
     if not isinstance(plain, types.FunctionType):
         raise NotCompiledError("a callable object that is no function")
-    try:
-        parsed = parsed_lambda(plain, function_of_lambda) if plain.__name__ == "<lambda>" else _PARSE(plain)
-    except (OSError, TypeError, RuntimeError) as error:
-        raise NotCompiledError("a function whose source is not there") from error
+    parsed = parsed_function(plain)
     node = parsed.ast.body[0]
-    if any(isinstance(each, (ast.Yield, ast.YieldFrom, ast.Await, ast.Global)) for each in ast.walk(node)):
+    if any(isinstance(each, (ast.Await, ast.Global)) for each in ast.walk(node)) or _yields(node):
         raise NotCompiledError("yield, await or global")
     without_context(plain, node)
     admit_none(plain, node.args)
     with_cells(node)
     return Definition(plain, parsed, node, source=function)
+
+
+def parsed_function(function: types.FunctionType) -> Any:
+    """Return TorchScript's parse of a function.
+
+    Raises:
+        NotCompiledError: it has no source.
+    """
+    try:
+        return parsed_lambda(function, function_of_lambda) if function.__name__ == "<lambda>" else _PARSE(function)
+    except (OSError, TypeError, RuntimeError) as error:
+        raise NotCompiledError("a function whose source is not there") from error
+
+
+def _yields(node: ast.AST) -> bool:
+    """Whether a function is a generator, whatever functions in it are."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(child, (ast.FunctionDef, ast.Lambda)) and _yields(child):
+            return True
+    return False
 
 
 def function_of(definition: Definition, name: str, node: Any, is_root: bool, names: Sequence[str]) -> Any:

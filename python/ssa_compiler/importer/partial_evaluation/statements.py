@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..torchscript.function_scope import is_iterator
-from . import optional_variables, records, unions
+from . import generator_functions, optional_variables, records, unions
 from .assignments import Assignments
 from .conditions import as_condition, is_left_out, narrowed
 from .effects import has_effects, mark_iterators, must_be_decomposed
@@ -118,6 +118,7 @@ class Statements(Assignments):
     def _decomposed(self, node: ast.stmt) -> list[ast.stmt]:
         """Evaluate a statement in steps."""
         mark_iterators(self.scope, node)
+        generator_functions.mark_generators(self, node)
         steps = decomposed(node, self.scope.name)
         if steps is None:
             raise NotCompiledError("a statement that cannot be decomposed")
@@ -181,7 +182,8 @@ class Statements(Assignments):
                 body += unions.noted(self.scope, [ast.copy_location(ast.Assign([store], value), node)])
 
     def _for(self, node: ast.For) -> list[ast.stmt]:
-        return self.loops.loop(node)
+        made = generator_functions.inlined(self, node)
+        return self.loops.loop(node) if made is None else made
 
     def _while(self, node: ast.While) -> list[ast.stmt]:
         if (made := self._while_known(node)) is not None:

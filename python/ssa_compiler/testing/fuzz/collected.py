@@ -1,5 +1,5 @@
 """What programs collect: sets, default dicts, deques, dicts with keys of tuples and with lists, lists that start as
-None, sorted pairs, and tensors that grow by concatenation.
+None, generators, sorted pairs, and tensors that grow by concatenation.
 """
 
 from __future__ import annotations
@@ -162,6 +162,30 @@ def _(g: Writer) -> bool:
     elif which == 1:
         returned(g, f"[{each} is None for {each} in {name}]")
     returned(g, f"{name}[{g.choice.choice(['0', '1', '-1'])}]")
+    return True
+
+
+@untyped("collected.generator")
+def _(g: Writer) -> bool:
+    """`def pairs(m): for i in range(m): if i % 2: yield i, i * i`, which a loop reads"""
+    if g.in_helper:
+        return False
+    name, total, first, second = g.fresh("pairs"), g.fresh("c"), g.fresh("p"), g.fresh("q")
+    test = g.choice.choice(["i % 2 == 0", "i * 2 != m", "i < 3", "True"])
+    stop = "            return\n" if g.choice.random() < 0.5 else "            continue\n"
+    g.globals.append(
+        f"def {name}(m, step=2):\n    for i in range(m):\n        if not ({test}):\n{stop}"
+        "        yield i, i * step - m\n"
+    )
+    bound = g.choice.choice(["n", "k", "4", f"{integer(g, 0)[0]} % 5"])
+    step = g.choice.choice(["", ", step=3", ", -1"])
+    g.emit(f"{total} = {integer(g, 0)[0]} % 50")
+    g.emit(f"for {first}, {second} in {name}({bound}{step}):")
+    g.emit(f"    {total} = {total} * 2 + {first} - {second}")
+    if g.choice.random() < 0.4:
+        g.emit(f"    if {total} > {g.choice.choice(['40', '9'])}:")
+        g.emit("        break")
+    declare(g, total, "int")
     return True
 
 

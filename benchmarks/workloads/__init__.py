@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..workload import Workload
 from . import (
+    adaptive,
     boxes,
     decoding,
     detection,
@@ -33,6 +34,7 @@ WORKLOADS: dict[str, Workload] = {
         networks,
         boxes,
         numeric,
+        adaptive,
         discrete,
         small,
     )

@@ -93,7 +93,8 @@ def _jax(model: Any) -> Callable[..., Any]:
     import jax
     import jax.numpy as jnp
 
-    limit, rtol, atol, step = model.limit, model.rtol, model.atol, AdaptiveSolver.step
+    limit, rtol, atol = model.limit, model.rtol, model.atol
+    step: Any = AdaptiveSolver.step
 
     class _Slope:
         """The same arithmetic on arrays of JAX."""
@@ -111,7 +112,7 @@ def _jax(model: Any) -> Callable[..., Any]:
         def body(carried: Any) -> Any:  # sizes are static in JAX: rows of buffers
             t, h, y, times, states, accepted, rejected = carried
             h = jnp.minimum(h, end - t)
-            new, error = step(_Slope(), y, mu, h)  # type: ignore[arg-type]
+            new, error = step(_Slope(), y, mu, h)
             scale = atol + rtol * jnp.maximum(jnp.abs(y), jnp.abs(new))
             ratio = jnp.sqrt(jnp.mean(jnp.square(error / scale)))
             taken = ratio <= 1.0

@@ -1,6 +1,7 @@
 //===- ListGrowth.cpp - lists that loops make longer ----------------------===//
 
 #include "ListGrowth.h"
+#include "TensorTypes.h"
 
 #include "ssa-compiler/Support/SourceLocation.h"
 
@@ -13,12 +14,6 @@ using namespace ssa_compiler;
 
 static bool isNamed(Operation *op, StringRef name) {
   return op && op->getName().getStringRef() == name;
-}
-
-static Value skipCasts(Value value) {
-  while (isNamed(value.getDefiningOp(), "torch.tensor_static_info_cast"))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
 }
 
 /// Whether a value is a tensor of zeros whose first rows are those of a buffer.
@@ -76,7 +71,7 @@ std::optional<int64_t> ListGrowth::measureBranch(OpResult result) {
     std::optional<int64_t> rows = getRows(branch.getCondition(), then);
     if (!rows)
       return std::nullopt;
-    larger.push_back({result, then});
+    larger.push_back(result);
     return *most + *rows;
   }
   std::optional<int64_t> other = measure(otherwise);
@@ -86,7 +81,7 @@ std::optional<int64_t> ListGrowth::measureBranch(OpResult result) {
 }
 
 void ListGrowth::keepSize(OpBuilder &builder) {
-  for (auto [result, same] : larger) {
+  for (OpResult result : larger) {
     auto branch = cast<scf::IfOp>(result.getOwner());
     Location loc = branch.getLoc();
     builder.setInsertionPoint(branch);

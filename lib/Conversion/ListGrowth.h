@@ -29,9 +29,8 @@ private:
   std::optional<int64_t> measureBranch(mlir::OpResult result);
 
   mlir::BlockArgument buffer;
-  /// The buffers that are larger if there is no room, and those that they are
-  /// if there is.
-  mlir::SmallVector<std::pair<mlir::OpResult, mlir::Value>> larger;
+  /// The buffers that are larger if there is no room.
+  mlir::SmallVector<mlir::OpResult> larger;
 };
 
 } // namespace ssa_compiler

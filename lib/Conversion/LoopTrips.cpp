@@ -79,10 +79,8 @@ public:
   std::optional<int64_t> measure(SmallVector<std::pair<Value, Value>> pairs);
 
 private:
-  std::optional<int64_t>
-  measureEach(ArrayRef<std::pair<Value, Value>> pairs, Operation *branch,
-              unsigned alternatives,
-              function_ref<Value(OpResult, unsigned)> choose);
+  std::optional<int64_t> measureBranch(ArrayRef<std::pair<Value, Value>> pairs,
+                                       Operation *branch);
 
   int64_t sign;
   unsigned ways = 64; // that are looked at
@@ -123,32 +121,29 @@ Change::measure(SmallVector<std::pair<Value, Value>> pairs) {
     --ways;
     return sign * sum;
   }
-  std::optional<int64_t> least =
-      isa<scf::IfOp>(branch)
-          ? measureEach(pairs, branch, 2,
-                        [&](OpResult result, unsigned number) {
-                          Region &region = branch->getRegion(number);
-                          return region.front().getTerminator()->getOperand(
-                              result.getResultNumber());
-                        })
-          : measureEach(pairs, branch, 2, [&](OpResult, unsigned number) {
-              return branch->getOperand(1 + number);
-            });
+  std::optional<int64_t> least = measureBranch(pairs, branch);
   if (!least)
     return std::nullopt;
   return *least + sign * sum;
 }
 
+/// The result of a branch, or of a select, if its first or second way is taken.
+static Value getAlternative(OpResult result, unsigned way) {
+  if (auto branch = dyn_cast<scf::IfOp>(result.getOwner()))
+    return branch->getRegion(way).front().getTerminator()->getOperand(
+        result.getResultNumber());
+  return result.getOwner()->getOperand(1 + way);
+}
+
 std::optional<int64_t>
-Change::measureEach(ArrayRef<std::pair<Value, Value>> pairs, Operation *branch,
-                    unsigned alternatives,
-                    function_ref<Value(OpResult, unsigned)> choose) {
+Change::measureBranch(ArrayRef<std::pair<Value, Value>> pairs,
+                      Operation *branch) {
   std::optional<int64_t> least;
-  for (unsigned number = 0; number < alternatives; ++number) {
+  for (unsigned way : {0, 1}) {
     SmallVector<std::pair<Value, Value>> chosen(pairs);
     for (auto &[last, first] : chosen)
       if (last.getDefiningOp() == branch)
-        last = choose(cast<OpResult>(last), number);
+        last = getAlternative(cast<OpResult>(last), way);
     std::optional<int64_t> found = measure(chosen);
     if (!found)
       return std::nullopt;

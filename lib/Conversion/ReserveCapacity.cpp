@@ -48,10 +48,6 @@ static OperandRange getParts(Operation *op) {
   return OperandRange(nullptr, 0);
 }
 
-static bool isCast(Operation *op) {
-  return op && op->getName().getStringRef() == "torch.tensor_static_info_cast";
-}
-
 /// The dimension of a concatenation, counted from the first one.
 static std::optional<int64_t> getDim(Operation *cat, int64_t rank) {
   std::optional<int64_t> dim = torch::getIntConstant(cat->getOperand(1));
@@ -347,13 +343,6 @@ private:
 };
 
 } // namespace
-
-/// A tensor without casts that hide sizes.
-static Value skipCasts(Value tensor) {
-  while (isCast(tensor.getDefiningOp()))
-    tensor = tensor.getDefiningOp()->getOperand(0);
-  return tensor;
-}
 
 /// Memory that is reserved for a loop that may never use it.
 static constexpr int64_t kMostBytes = int64_t{1} << 30;

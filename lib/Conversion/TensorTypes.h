@@ -1,6 +1,7 @@
 //===- TensorTypes.h - torch tensor types for IREE --------------*- C++ -*-===//
 //
-// The builtin types that the conversions to the `iree` stage give to tensors.
+// The builtin types that the conversions to the `iree` stage give to tensors,
+// and casts that hide sizes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,7 @@
 #include "ssa-compiler/Dialect/Torch/IR/TorchTypes.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
 
 namespace ssa_compiler {
 
@@ -23,6 +25,18 @@ inline mlir::TensorType convertTensorType(torch::ValueTensorType type) {
   if (auto integer = mlir::dyn_cast<mlir::IntegerType>(element))
     element = mlir::IntegerType::get(type.getContext(), integer.getWidth());
   return builtin.clone(element);
+}
+
+/// Whether an op is a cast between tensor types of which one hides sizes.
+inline bool isCast(mlir::Operation *op) {
+  return op && op->getName().getStringRef() == "torch.tensor_static_info_cast";
+}
+
+/// A tensor without casts that hide sizes.
+inline mlir::Value skipCasts(mlir::Value tensor) {
+  while (isCast(tensor.getDefiningOp()))
+    tensor = tensor.getDefiningOp()->getOperand(0);
+  return tensor;
 }
 
 } // namespace ssa_compiler

@@ -110,9 +110,9 @@ def ReserveCapacityPass : Pass<"reserve-capacity", "::mlir::func::FuncOp"> {
     The iterations of an `scf.for` are counted. Those of an `scf.while` are bounded
     if its condition, or the flag that says whether there is another one, compares
     an int, or a sum of some, with a number from outside, and that grows, or
-    shrinks, towards it on each way through an iteration. The bound of an `scf.while` may never be reached: room is
-    reserved for as many iterations as fit 1 GiB. No loop has room for more than
-    65,536. More raise an error.
+    shrinks, towards it on each way through an iteration. The bound of an
+    `scf.while` may never be reached: room is reserved for as many iterations as
+    fit 1 GiB. No loop has room for more than 65,536. More raise an error.
 
     A list of dynamic length has a buffer already, which is made twice as large
     where an append finds no room. In such an `scf.while` it gets the room in front

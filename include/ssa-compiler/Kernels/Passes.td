@@ -81,9 +81,9 @@ def FormKernelsPass : Pass<"form-kernels", "::mlir::ModuleOp"> {
     checks raise for a divisor of 0. With `c-library`, functions that executables
     have no code for, and those that Python computes with, are annotated with the
     function of the C library that is to compute them (`kernel.c_function`), and the
-    kernel with all of these (`kernel.c_functions`). More than 4,096 floats of single precision, or a
-    dynamic number, are added up or multiplied in double precision, as they are
-    one after the other.
+    kernel with all of these (`kernel.c_functions`). More than 4,096 floats of
+    single precision, or a dynamic number, are added up or multiplied in double
+    precision, as they are one after the other.
   }];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",

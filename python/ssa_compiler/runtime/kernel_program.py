@@ -126,18 +126,17 @@ class KernelProgram(Program):
         if buffers.addresses == addresses and buffers.views is views and self._only_tensors:
             return buffers.inputs
         inputs = self._list(self._count)
-        if not self._push_known(inputs, views, leaves, addresses):
+        push = self._push_known_near if self._interface.far else self._push_known
+        if not push(inputs, views, leaves, addresses):
             return None
         buffers.push(inputs)
         buffers.views, buffers.addresses, buffers.inputs = views, addresses, inputs
         return inputs
 
-    def _push_known(self, inputs: Any, views: ArgumentViews, leaves: Sequence[Any], addresses: list[int]) -> bool:
-        far = self._interface.far
-        if not far:
-            return super()._push_known(inputs, views, leaves, addresses)
+    def _push_known_near(self, inputs: Any, views: ArgumentViews, leaves: Sequence[Any], addresses: list[int]) -> bool:
+        """`_push_known`, and distances of those of which the kernel is told where they are."""
         pushed = _Pushed()
-        if not super()._push_known(pushed, views, leaves, addresses):
+        if not self._push_known(pushed, views, leaves, addresses):
             return False
         place = dict(zip(self._tensors, addresses))
         self._push_near(inputs, pushed.all, lambda number: place[number])

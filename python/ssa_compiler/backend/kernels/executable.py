@@ -77,10 +77,9 @@ def assemble(
     placed = lowered.attributes["kernel.placed"] if "kernel.placed" in lowered.attributes else ()
     notes = ir.IntegerAttr(lowered.attributes["kernel.notes"]).value
     functions = lowered.attributes["kernel.c_functions"] if "kernel.c_functions" in lowered.attributes else ()
-    callee = replace(
-        Callee(name, tuple(arguments), tuple(lines), tuple(names), tuple(messages), tuple(placed), notes=notes),
-        functions=tuple(ir.StringAttr(function).value for function in functions),
-    )
+    named = tuple(ir.StringAttr(each).value for each in functions)
+    facts = (tuple(arguments), tuple(lines), tuple(names), tuple(messages), tuple(placed))
+    callee = Callee(name, *facts, notes=notes, functions=named)
     sizes.erase()
     if whole:
         callee = _with_far(callee, gpu=threads > 0)

@@ -22,7 +22,7 @@ from .tuple_keys import key_ints
 
 __all__ = ["DynamicDicts"]
 
-_READING = frozenset("len getitem list copy contains sum max min sorted any all index count eq ne add slice".split())
+_READING = frozenset("len getitem list copy contains sum max min sorted any all".split())
 _ZERO = ConstValue(0)
 
 

@@ -188,6 +188,23 @@ def leaves_two(x, n: int):
     return x
 
 
+def counts_down(n):
+    yield n
+    if n > 0:
+        yield from counts_down(n - 1)
+
+
+def goes_into_itself(x, n: int):
+    for m in counts_down(n):
+        x = x + m
+    return x
+
+
+def test_a_generator_that_reads_itself():
+    with pytest.raises(errors.ScriptError, match="a generator function that reads itself"):
+        ssa_compiler.compile(goes_into_itself, (X, 3), fullgraph=True, cache=False)
+
+
 def test_what_runs_behind_the_yield():
     check(breaks_it, *INPUTS)
     for program, says in ((continues_it, "goes on behind its yield"), (leaves_two, "ends a generator in the middle")):

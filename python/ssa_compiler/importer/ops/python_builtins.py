@@ -20,7 +20,7 @@ from ..tensors.scalar_ops import ScalarOps
 from ..torchscript.function_scope import Names
 from ..values.diagnostics import ProgramRaises
 from ..values.state import State
-from ..values.values import ConstValue, DictRef, ListRef, ScalarValue, TensorValue, Value
+from ..values.values import ConstValue, ListRef, ScalarValue, TensorValue, Value
 
 __all__ = ["PythonBuiltins"]
 
@@ -29,8 +29,6 @@ _MOST_ADDED = 64
 _READS = ("aten::IntImplicit", "aten::FloatImplicit")
 _EXTREMES = {"prim::max": torch.ops.aten.gt.Tensor, "prim::min": torch.ops.aten.lt.Tensor}
 _Choose = Callable[[Value, Callable[[], list[Value]], Callable[[], list[Value]]], list[Value]]
-_OF_KEYS = frozenset({"prim::max", "prim::min", "aten::sorted", "aten::sum", "aten::any", "aten::all"})
-"""Functions that go through the keys of a dict."""
 _COMPARING = {"prim::max": "max", "prim::min": "min", "aten::sorted": "sorted"}
 
 
@@ -69,9 +67,6 @@ class PythonBuiltins:
         Raises:
             UnsupportedOpError: it is one that is not implemented.
         """
-        if isinstance(arguments[0] if arguments else None, DictRef) and kind in _OF_KEYS:
-            (keys,) = self._containers.call("aten::keys", arguments[:1])
-            return self._containers.call(kind, [keys, *arguments[1:]])
         if kind in _COMPARING and _is_read(node):
             raise self._unsupported(_COMPARING[kind], {"sorted": "x.sort()"}.get(_COMPARING[kind], f"x.{kind[6:]}()"))
         if kind in _EXTREMES and (tensors := self._tensors(arguments)):

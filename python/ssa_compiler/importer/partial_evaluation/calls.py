@@ -49,6 +49,7 @@ from .effects import has_effects
 from .float_parameters import with_floats
 from .interfaces import Arguments, ExpressionEvaluator, Result
 from .named_tuples import typed_class
+from .new_nodes import at_place
 from .number_functions import of_numbers
 from .presence import no_attribute, of_module, operands
 from .rejections import NeedsKnownError, NotCompiledError
@@ -254,10 +255,7 @@ class Calls:
     def written(self, statements: Sequence[ast.stmt], name: str, node: ast.AST) -> Result:
         """Write statements in front of the one that is evaluated, and return a variable that they assign."""
         for statement in statements:
-            for part in ast.walk(statement):
-                if not hasattr(part, "token"):  # it is none of the user's
-                    ast.copy_location(part, node)
-            self.scope.hoist(self.expressions.statements.statement(statement), node)
+            self.scope.hoist(self.expressions.statements.statement(at_place(statement, node)), node)
         return self.scope.load(ast.copy_location(ast.Name(name, ast.Load()), node))
 
     def as_it_is(self, node: ast.Call, value: Value = UNKNOWN) -> Result:

@@ -15,7 +15,7 @@ from typing import Any
 
 from .definitions import parsed_function
 from .interfaces import StatementEvaluator
-from .new_nodes import with_places
+from .new_nodes import at_place, counted
 from .rejections import NotCompiledError, RejectionError
 from .values import Closure, Known
 
@@ -58,10 +58,7 @@ def listed(statements: StatementEvaluator, node: ast.expr) -> ast.expr:
     made = ast.parse(f"[{name} for {name} in _]", mode="eval").body
     assert isinstance(made, ast.ListComp)
     made.generators[0].iter = node
-    for part in ast.walk(made):
-        if not hasattr(part, "token"):
-            ast.copy_location(part, node)
-    return with_places(made, node)
+    return at_place(made, node)
 
 
 def inlined(statements: StatementEvaluator, node: ast.For) -> list[ast.stmt] | None:
@@ -78,7 +75,8 @@ def inlined(statements: StatementEvaluator, node: ast.For) -> list[ast.stmt] | N
     if not isinstance(call, ast.Call) or not isinstance(call.func, (ast.Name, ast.Attribute)):
         return None
     if isinstance(call.func, ast.Name) and call.func.id == "enumerate" and len(call.args) == 1 and not call.keywords:
-        return _counted(statements, node, call.args[0])
+        items = call.args[0]
+        return statements.block(counted(statements.scope, node, items)) if is_generator(statements, items) else None
     found = _generator(statements, call.func)
     if found is None:
         return None
@@ -87,37 +85,17 @@ def inlined(statements: StatementEvaluator, node: ast.For) -> list[ast.stmt] | N
     names = _Names(statements, definition, owner, call, is_local=isinstance(value, Closure))
     out: list[ast.stmt] = names.assignments()
     out += _Writer(node).written([names.visit(statement) for statement in body], True, None)
-    for statement in out:
-        for part in ast.walk(statement):
-            if not hasattr(part, "token"):  # it is none of the user's function
-                ast.copy_location(part, node)
     if isinstance(value, Known):
         statements.scope.use(value)
     inside = getattr(statements.scope, "generators", ())
-    if definition in inside:
-        raise NotCompiledError("a generator that reads itself")
-    statements.scope.generators = (*inside, definition)
+    function = definition if isinstance(value, Closure) else getattr(value.object, "__func__", value.object)
+    if function in inside:
+        raise NotCompiledError("a generator function that reads itself")
+    statements.scope.generators = (*inside, function)
     try:
-        return statements.block(out)
+        return statements.block([at_place(statement, node) for statement in out])
     finally:
         statements.scope.generators = inside
-
-
-def _counted(statements: StatementEvaluator, node: ast.For, items: ast.expr) -> list[ast.stmt] | None:
-    """`for i, x in enumerate(g(n))`."""
-    if not is_generator(statements, items):
-        return None
-    count, element = statements.scope.name(), statements.scope.name()
-    text = f"{count} = -1\nfor {element} in _:\n    {count} += 1\n    _ = ({count}, {element})"
-    first, loop = ast.parse(text).body
-    assert isinstance(loop, ast.For)
-    loop.iter = items
-    loop.body[1].targets = [node.target]  # type: ignore[attr-defined]
-    loop.body += node.body
-    for part in (part for each in (first, loop) for part in ast.walk(each)):
-        if not hasattr(part, "token"):
-            ast.copy_location(part, node)
-    return statements.block([with_places(each, node) for each in (first, loop)])
 
 
 def _generator(statements: StatementEvaluator, node: ast.expr) -> tuple[ast.FunctionDef, ast.expr | None, Any] | None:

@@ -6,7 +6,7 @@ import ast
 import copy
 
 from .interfaces import CallEvaluator
-from .new_nodes import with_places
+from .new_nodes import at_place
 from .values import DictValue, Scalar
 
 __all__ = ["listed"]
@@ -34,7 +34,4 @@ def listed(calls: CallEvaluator, node: ast.expr) -> ast.expr:
     made = ast.parse(f"[({key}, {element}) for {key}, {element} in _]", mode="eval").body
     assert isinstance(made, ast.ListComp)
     made.generators[0].iter = node
-    for part in ast.walk(made):
-        if not hasattr(part, "token"):  # it is none of the user's
-            ast.copy_location(part, node)
-    return with_places(made, node)
+    return at_place(made, node)

@@ -14,7 +14,7 @@ from ..torchscript.function_scope import is_iterator
 from . import records
 from .comprehensions import rename
 from .interfaces import CallEvaluator, Result, StatementEvaluator
-from .new_nodes import put_in
+from .new_nodes import at_place, put_in
 from .rejections import NotCompiledError
 from .values import Known, ListValue, TensorValue, UnionValue
 
@@ -231,8 +231,4 @@ def _is_builtin(scope: Any, node: ast.expr, name: str) -> bool:
 
 
 def _written(statements: StatementEvaluator, made: Sequence[ast.stmt], where: ast.AST) -> list[ast.stmt]:
-    for statement in made:
-        for part in ast.walk(statement):
-            if not hasattr(part, "token"):  # it is none of the user's
-                ast.copy_location(part, where)
-    return [each for statement in made for each in statements.statement(statement)]
+    return [each for statement in made for each in statements.statement(at_place(statement, where))]

@@ -13,7 +13,7 @@ from .comprehensions import rename
 from .effects import has_effects
 from .interfaces import ExpressionEvaluator
 from .map_calls import mapped
-from .new_nodes import with_places
+from .new_nodes import counted, with_places
 from .rejections import NotCompiledError
 
 __all__ = ["computed_late"]
@@ -51,23 +51,8 @@ def computed_late(
     if not several and not any(_interferes(expressions, part, node) for part in inner):
         return None
     if builtin(items) == "enumerate" and len(items.args) == 1 and not items.keywords:  # type: ignore[attr-defined]
-        count, element = scope.name(), scope.name()
-        text = f"{count} = -1\nfor {element} in _:\n    {count} += 1\n    _ = ({count}, {element})"
-        first, loop = ast.parse(text).body
-        assert isinstance(loop, ast.For)
-        loop.iter = items.args[0]  # type: ignore[attr-defined]
-        loop.body[1].targets = [node.target]  # type: ignore[attr-defined]
-        loop.body += node.body
-        return [with_places(_at(statement, node), node) for statement in (first, loop)]
+        return counted(scope, node, items.args[0])  # type: ignore[attr-defined]
     raise NotCompiledError("a generator whose elements are computed in turn with the body of a loop")
-
-
-def _at(statement: ast.stmt, where: ast.AST) -> ast.stmt:
-    """Give the parts of a statement that are none of the user's the place of another one."""
-    for part in ast.walk(statement):
-        if not hasattr(part, "token"):
-            ast.copy_location(part, where)
-    return statement
 
 
 def _is_lazy(node: ast.AST, builtin: Callable[[ast.expr], str]) -> bool:

@@ -17,7 +17,7 @@ from .hints import is_plain
 from .interfaces import ExpressionEvaluator, Iteration, Result, StatementEvaluator
 from .iterators import iterated
 from .library_classes import is_deque
-from .new_nodes import with_places
+from .new_nodes import at_place, with_places
 from .presence import unset
 from .ranges import is_range, of_range
 from .rejections import NeedsKnownError, NotCompiledError
@@ -279,11 +279,8 @@ class Loops(UnrolledLoops):
         assert isinstance(loop.body[0], ast.Assign)
         loop.body[0].targets = [node.target]
         loop.body += node.body
-        for statement in (first, loop):
-            for part in ast.walk(statement):
-                if not hasattr(part, "token"):
-                    ast.copy_location(part, node)
-        return [made for statement in (first, loop) for made in self._statements.statement(statement)]
+        placed = [at_place(statement, node) for statement in (first, loop)]
+        return [made for statement in placed for made in self._statements.statement(statement)]
 
     def _rolled(self, node: ast.For, iteration: Iteration) -> list[ast.stmt]:
         """A loop that stays one."""

@@ -6,7 +6,7 @@ import ast
 import copy
 from typing import Any, TypeVar
 
-__all__ = ["parsed_at", "put_in", "with_places"]
+__all__ = ["at_place", "counted", "parsed_at", "put_in", "with_places"]
 
 _Node = TypeVar("_Node", bound=ast.AST)
 
@@ -17,6 +17,32 @@ def with_places(node: Any, where: ast.AST) -> Any:
         if not hasattr(part, "lineno"):
             ast.copy_location(part, where)
     return node
+
+
+def at_place(node: Any, where: ast.AST) -> Any:
+    """Give the parts of a new statement or expression that are none of the user's another one's place; returns it."""
+    for part in ast.walk(node):
+        if not hasattr(part, "token"):
+            ast.copy_location(part, where)
+    return node
+
+
+def counted(scope: Any, node: ast.For, items: ast.expr) -> list[ast.stmt]:
+    """`for i, x in enumerate(items)`, where the elements are computed as they are needed: statements that count them.
+
+    Args:
+        scope: the function.
+        node: the loop.
+        items: what is enumerated.
+    """
+    count, element = scope.name(), scope.name()
+    text = f"{count} = -1\nfor {element} in _:\n    {count} += 1\n    _ = ({count}, {element})"
+    first, loop = ast.parse(text).body
+    assert isinstance(loop, ast.For)
+    loop.iter = items
+    loop.body[1].targets = [node.target]  # type: ignore[attr-defined]
+    loop.body += node.body
+    return [with_places(at_place(statement, node), node) for statement in (first, loop)]
 
 
 def parsed_at(text: str, where: ast.AST) -> list[ast.stmt]:

@@ -233,7 +233,7 @@ class _Importer:
         self.blamed = []
         joins = True  # whether branches could be joined as the program is
         while True:
-            self._forms[decided] = self.plan.forms
+            self._forms[decided] = begun_with = self.plan.forms
             state = State(self.plan, ArgumentSizes(self.requests, self.plan.static), run)
             try:
                 program = ProgramImport(self.opened, state).run(*self.examples)
@@ -249,7 +249,7 @@ class _Importer:
                 self._take(state)
                 joins &= state.joins
                 plain = rejection.plain() if isinstance(rejection, Unjoinable) else rejection
-                if isinstance(plain, OtherForm) and not self.plan.forms.issuperset(plain.forms):
+                if isinstance(plain, OtherForm) and not begun_with.issuperset(plain.forms):
                     joins &= not isinstance(rejection, Unjoinable)
                     self.plan = replace(self.plan, forms=with_forms(self.plan.forms, plain.forms))
                     continue

@@ -7,7 +7,7 @@ changed so is a decision (`Form.written`): only then are places noted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
@@ -18,7 +18,7 @@ from ..values.heap import Origin
 from ..values.plan import Form
 from ..values.state import State
 from ..values.symbols import expr_of
-from ..values.values import ConstValue, DictRef, ListRef, OptionalValue, ScalarValue, TensorValue, TupleValue, Value
+from ..values.values import ConstValue, DictRef, ListRef, OptionalValue, ScalarValue, Site, TensorValue, TupleValue, Value
 from .dynamic_lists import DynamicLists
 from .list_forms import ListContainers
 
@@ -40,10 +40,15 @@ class _Parts(Protocol):
 
 
 class NestedLists:
-    """Implements changes of lists that are elements of lists in parts."""
+    """Implements changes of lists that are elements of lists in parts.
+
+    Attributes:
+        is_named: whether anything may refer to a list from the op on that is being imported.
+    """
 
     def __init__(self, state: State, containers: ListContainers, growing: DynamicLists, parts: _Parts) -> None:
         self._state, self._containers, self._growing, self._parts = state, containers, growing, parts
+        self.is_named: Callable[[Site], bool] = lambda cell: True
 
     def note(self, owner: ListRef, element: Value, position: Value | None) -> None:
         """Note that a list is an element of one in parts.
@@ -65,13 +70,13 @@ class NestedLists:
         """Note that the elements of a list are at other places from here on."""
         heap = self._state.heap
         found = [cell for cell, origin in heap.origins.items() if origin.owner == owner]
-        if any(map(self._is_in_use, found)):
+        if any(self._has_place(cell) and self.is_named(cell) for cell in found):
             heap.lost.add(owner.cell)
         for cell in found:
             heap.origins[cell] = Origin(owner, None, None)
 
-    def _is_in_use(self, cell: Any) -> bool:
-        """Whether a list may be asked for here, of which the place in another one is known."""
+    def _has_place(self, cell: Any) -> bool:
+        """Whether a list has been read, or put into another one, on the way to here, at a place that is known."""
         position = self._state.heap.origins[cell].position
         if cell not in self._state.heap.contents or position is None:
             return False
@@ -165,7 +170,7 @@ class NestedLists:
                 self._collect(element, found)
         elif isinstance(value, (ListRef, DictRef)) and value.cell in heap.contents:
             if value.cell in heap.origins:
-                if self._is_in_use(value.cell) and heap.is_stale(value.cell, heap.contents):
+                if self._has_place(value.cell) and heap.is_stale(value.cell, heap.contents):
                     found.add(value.cell)
                 return
             for element in heap.contents[value.cell]:

@@ -54,6 +54,7 @@ class Blocks:
         self.state = state
         self.modules = modules
         self._environments: list[dict[str, Value]] = []
+        self._nodes: list[Any] = []  # the one that is being imported, of each function
         self._unread: list[frozenset[str]] = []
         self._unread_of: dict[str, frozenset[str]] = {}
         self._calls: list[str] = []
@@ -96,6 +97,7 @@ class Blocks:
         self._calls.append(name)
         self._from_python.append(isinstance(source, types.FunctionType) and not self.state.scripted)
         self._environments.append({})
+        self._nodes.append(None)
         self._unread.append(self._unread_in(name, graph))
         modes = len(self.state.storages.grad_modes)
         decorations = _decorations(source)
@@ -117,6 +119,7 @@ class Blocks:
             self.state.generated = caller
             del self.state.storages.grad_modes[modes:]
             self._environments.pop()
+            self._nodes.pop()
             self._unread.pop()
             self._from_python.pop()
             self._calls.pop()

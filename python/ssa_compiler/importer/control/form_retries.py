@@ -31,14 +31,15 @@ def with_needed_forms(state: State, capacity: ReservedCapacity, run: Callable[[]
     """
     take_back, added, here = state.checkpoint(), dict(capacity.added), form_key(state.place())
     while True:
+        before = state.plan.forms
         try:
             with state.emitter.attempt():
                 return run()
         except (UnsupportedOpError, UnsupportedProgramError) as rejection:
             plain = rejection.plain() if isinstance(rejection, Unjoinable) else rejection
             found = _made_within(here, plain.forms) if isinstance(plain, OtherForm) else []
-            if not found or set(found) <= state.plan.forms:
-                raise
+            if not found or set(found) <= before:
+                raise  # a call in an earlier iteration of a loop that is written out may have made the list
             state.joins &= not isinstance(rejection, Unjoinable)
             state.plan = replace(state.plan, forms=with_forms(state.plan.forms, found))
         take_back()

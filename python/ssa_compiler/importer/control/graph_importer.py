@@ -60,7 +60,7 @@ class GraphImporter(Concatenations):
     """Imports the nodes of a graph: `prim` nodes here, one method for each kind, and operators."""
 
     def _node(self, node: Any) -> list[Value]:
-        kind = node.kind()
+        kind, self._nodes[-1] = node.kind(), node
         self._spend()
         if not self.state.heap.origins or kind in ("prim::If", "prim::Loop"):
             return self._one_node(node, kind)

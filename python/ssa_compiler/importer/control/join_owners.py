@@ -11,7 +11,7 @@ from typing import Any
 from ..values.state import State
 from ..values.values import ChosenRef, DictRef, ListRef, OptionalValue, Site, TupleValue, Value
 
-__all__ = ["last_named", "unshared"]
+__all__ = ["is_named", "last_named", "unshared"]
 
 Environment = Mapping[str, Value]
 Heap = Mapping[Site, tuple[Value, ...]]
@@ -80,6 +80,25 @@ def last_named(
         if not any(_is_read_later(value, node) for value in _visible(node, names)):
             found |= {cell, *_parts(heap.forms, paths[0][1], cell)}
     return found
+
+
+def is_named(heap: Heap, environments: Sequence[Environment], nodes: Sequence[Any], cell: Site) -> bool:
+    """Whether anything may refer to a list or dict from here on.
+
+    Args:
+        heap: the contents of containers.
+        environments: what the names of TorchScript are, of each function that is being imported.
+        nodes: the node of each of these that is being imported.
+        cell: the list or dict.
+    """
+    if any(_holds(element, cell) for contents in heap.values() for element in contents):
+        return True
+    for environment, node in zip(environments, nodes):
+        names = {name for name, value in environment.items() if _holds(value, cell)}
+        for value in _visible(node, names) if names else ():
+            if not all(use.user.isBefore(node) for use in value.uses()) or _is_read_later(value, node):
+                return True
+    return False
 
 
 def _parts(forms: Collection[Site], heap: Heap, cell: Site) -> set[Site]:

@@ -70,6 +70,7 @@ from ..values.values import (
 )
 from .blocks import Blocks
 from .if_and_loop import Control
+from .join_owners import is_named
 
 __all__ = ["Operators"]
 
@@ -126,6 +127,9 @@ class Operators(Blocks):
         self.builtins = PythonBuiltins(state, self.scalars, self._converted_op, self.control.choose, self.containers)
         self.nested = NestedTensors(self.tensors, self.containers, self._tensor_op)
         self.tensors.programs = lambda op, arguments: self.programs.call(op, [self._wrap(value) for value in arguments])
+        self.containers.ragged_lists.nested.is_named = lambda cell: is_named(
+            state.heap.contents, self._environments, self._nodes, cell
+        )
         self._divides_in_place = False
 
     def _growing_lists(self, choose: Any) -> DynamicLists:

@@ -231,7 +231,9 @@ def _interface(callee: Callee, new: Mapping[int, ir.RankedTensorType]) -> Kernel
     """What the runtime has to know."""
     scratch, status = callee.with_role("scratch"), callee.with_role("status")
     grows = NO_SPACE in callee.messages
-    bytes_ = int(_constant(callee)) if scratch and not grows else _FIRST_WORKSPACE if scratch else 0
+    bytes_ = 0  # takes none
+    if scratch:  # all buffers in it may be empty
+        bytes_ = _FIRST_WORKSPACE if grows else max(int(_constant(callee)), 1)
     words = ir.MemRefType(status[0].type).shape[0] if status else 0
     placed = tuple(_placed(callee, new, words - callee.other_words))
     polls = INTERRUPTED in callee.messages

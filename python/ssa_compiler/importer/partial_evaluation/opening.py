@@ -142,16 +142,16 @@ def _is_mistyped(
     except TypeError:
         return False
     notes = inspect.signature(plain).parameters
-    others = [
-        name
+    others = {
+        name: "Tensor" if value is None else "Optional[Tensor]"  # as one whose default is None is
         for name, value in bound.arguments.items()
         if notes[name].annotation is inspect.Parameter.empty and not isinstance(value, (torch.Tensor, torch.nn.Module))
-    ]
+    }
     if not others:
         return False
     scripted, method = opened.scripted, opened.method
     schema = scripted._c._get_method(method).schema if method else scripted.schema
-    return any(argument.name in others and str(argument.type) == "Tensor" for argument in schema.arguments)
+    return any(str(each.type) in ("Tensor", others[each.name]) for each in schema.arguments if each.name in others)
 
 
 def _function(model: Any) -> tuple[Any, torch.nn.Module | None, str, Any] | None:

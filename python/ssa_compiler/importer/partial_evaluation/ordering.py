@@ -24,12 +24,16 @@ def _keyed(calls: CallEvaluator, node: ast.Call) -> tuple[str, ast.expr] | None:
     others = {keyword.arg for keyword in node.keywords} - {"key", "reverse"}
     if len(node.args) != 1 or not keys or others:
         return None
+    return _listed(calls, node), _of_elements(keys[0], node.args[0])
+
+
+def _listed(calls: CallEvaluator, node: ast.Call) -> str:
+    """Hoist a list of what a function looks at; returns the variable."""
     items = ast.copy_location(ast.Call(ast.copy_location(ast.Name("list", ast.Load()), node), [node.args[0]], []), node)
     name = calls.scope.name()
-    key = _of_elements(keys[0], node.args[0])
     store = ast.copy_location(ast.Name(name, ast.Store()), node)
     calls.scope.hoist(calls.expressions.statements.statement(ast.copy_location(ast.Assign([store], items), node)), node)
-    return name, key
+    return name
 
 
 def _of_elements(key: ast.expr, items: ast.expr) -> ast.expr:
@@ -108,8 +112,28 @@ def _choose(calls: CallEvaluator, node: ast.Call) -> None:
     raise StatementsError(made, best, node.token)  # type: ignore[attr-defined]
 
 
+def _or_default(calls: CallEvaluator, node: ast.Call) -> Result | None:
+    """`min(items, default=x)`, with a key or without; None without a default."""
+    given = [each for each in node.keywords if each.arg == "default"]
+    if len(node.args) != 1 or isinstance(node.args[0], ast.Starred) or not given:
+        return None
+    items, made = _listed(calls, node), calls.scope.name()
+    others = [
+        ast.keyword(each.arg, _of_elements(each.value, node.args[0])) for each in node.keywords if each is not given[0]
+    ]
+    call = ast.Call(node.func, [ast.Name(items, ast.Load())], others)
+    text = f"{made} = default\nif len({items}) != 0:\n    {made} = found"
+    parts = {"default": given[0].value, "found": with_places(call, node)}
+    statements = ast.parse(text).body
+    for name, part in parts.items():
+        statements = [put_in(statement, name, part) for statement in statements]
+    return calls.written(statements, made, node)
+
+
 def extreme(calls: CallEvaluator, node: ast.Call) -> Result | None:
     """`min(items, key=f)`, `min(tensors)`: the first of the smallest."""
+    if (chosen := _or_default(calls, node)) is not None:
+        return chosen
     _choose(calls, node)
     if len(node.args) == 1 and not node.keywords and _has_no_order(calls, node):
         node.keywords.append(_itself(node))

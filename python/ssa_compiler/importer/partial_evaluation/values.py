@@ -409,7 +409,7 @@ def annotation(value: Value | None) -> str | None:
         return declared_name(value.kind)
     if isinstance(value, TupleValue):
         elements = [annotation(element) for element in value.elements]
-        return None if None in elements or not elements else f"Tuple[{', '.join(filter(None, elements))}]"
+        return None if None in elements else f"Tuple[{', '.join(filter(None, elements)) or '()'}]"
     if isinstance(value, DictValue):
         is_text = value.key is None or isinstance(value.key, TupleValue)  # see `tuple_keys`
         key, element = ("str" if is_text else annotation(value.key)), annotation(value.element)

@@ -28,7 +28,7 @@ from ..workarounds.conjugates import rewrite_conjugates
 from ..workarounds.indices import rewrite_indices
 from ..workarounds.masks import choose_at_masks
 from ..workarounds.op_rewrites import rewrite_ops
-from ..workarounds.unsupported_ops import must_call_back
+from ..workarounds.unsupported_ops import cannot_be_linked, must_call_back
 from .commands import FIRST_HALF, PRINT_FLAGS, PRINT_MACHINE, SECOND_HALF, compiler_path
 from .repairs import Repairs
 
@@ -121,7 +121,10 @@ class ModuleAtWork:
             module.operation.attributes[name] = ir.Attribute.parse(value, self._context)
 
     def _call_back_known(self) -> None:
-        """Turn the ops that earlier programs showed not to compile into callbacks."""
+        """Turn the ops that earlier programs showed not to compile into callbacks, and those that cannot be linked."""
+        if self._target.kind == "cpu":
+            for op in [op for op in walk(self._module.operation) if cannot_be_linked(op)]:
+                self._call_back(op, "IREE has no such function of float64")
         command = (compiler_path(), *self._flags)
         for op, reason in known_to_fail(self._module, command, timeout_s=self._timeout_s, cache=self._cache):
             self._call_back(op, reason)

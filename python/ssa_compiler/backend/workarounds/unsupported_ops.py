@@ -22,7 +22,7 @@ from .integers import divides_exactly
 from .masks import INDEX_PUTS, listed, mask_write, replaces
 from .pooling_windows import reads_beyond_window
 
-__all__ = ["must_call_back"]
+__all__ = ["LINKLESS", "cannot_be_linked", "must_call_back"]
 
 
 def _element(op: ir.Operation) -> str:
@@ -210,6 +210,27 @@ _REJECTED_WRITES: tuple[tuple[Callable[[ir.Operation], bool], str], ...] = (
     (_accumulates_at_mask, _ADDED),
     (_spreads_over_unknown, _SPREAD),
 )
+
+
+LINKLESS = frozenset(
+    f"aten::{name}"
+    for name in (
+        *("acos", "asin", "atan", "cos", "log10", "log2", "mish", "sin", "tan", "tanh"),
+        *("remainder.Scalar", "remainder.Tensor"),
+    )
+)
+"""Operators that call functions of C's on float64, which executables for CPUs do not have. iree-compile names one of
+them at a time, and only when all else is compiled.
+"""
+
+
+def cannot_be_linked(op: ir.Operation) -> bool:
+    """Whether an op calls a function of C's that is missing in an executable for a CPU.
+
+    Args:
+        op: any op of an `iree`-stage module that is no part of a kernel of ours.
+    """
+    return torch_operator(op) in LINKLESS and _element(op) == "f64"
 
 
 def must_call_back(op: ir.Operation) -> str | None:

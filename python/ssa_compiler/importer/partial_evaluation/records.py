@@ -277,7 +277,9 @@ def _all_keys(expressions: ExpressionEvaluator, owner: Result, where: ast.AST) -
 
 
 def iteration(expressions: ExpressionEvaluator, node: ast.expr) -> Iteration | None:
-    """Evaluate `for k, v in record.items()`, whose elements are read when it is their turn; None if it is none."""
+    """Evaluate `for k, v in record.items()`, whose elements are read when it is their turn, or of a dict that is always
+    empty; None if it is neither.
+    """
     name, owner_node = "keys", node
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS:
         if node.args or node.keywords:
@@ -286,6 +288,8 @@ def iteration(expressions: ExpressionEvaluator, node: ast.expr) -> Iteration | N
     if not isinstance(owner_node, (ast.Name, ast.Attribute, ast.Subscript)):
         return None
     owner = expressions.evaluate(copy.deepcopy(owner_node))
+    if isinstance(owner.value, DictValue) and owner.value.element is None:
+        return Iteration(None, UNKNOWN, [], True)  # nothing is ever put there, nor is it known what could be
     if isinstance(owner.value, DictValue) and not isinstance(owner_node, ast.Name):
         return None
     if not is_record(owner.value):

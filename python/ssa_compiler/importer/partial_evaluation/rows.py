@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import ast
 import copy
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from .interfaces import ExpressionEvaluator, Result
 from .new_nodes import with_places
 from .rejections import NeedsKnownError, NotCompiledError
-from .values import TensorValue
+from .values import TensorValue, TupleValue, Value
 
 __all__ = ["over_rows", "rows_of"]
 
 _MOST_ROWS = 16
+_T = TypeVar("_T")
 
 
 def over_rows(expressions: ExpressionEvaluator, loop: Any) -> list[ast.stmt]:
@@ -48,7 +50,9 @@ def _replaced(expressions: ExpressionEvaluator, target: Any, items: Any, out: li
             target.elts[first:] = [_replaced(expressions, part, each, out) for part, each in pairs]
         return target
     rows = _rows(expressions, items.func.value) if _is_tolist(items) else _rows(expressions, items)
-    if rows is None or (_is_tolist(items) and (rows.rank or 0) < 2):
+    if rows is None:
+        return _unpacked_later(expressions, target, _element(expressions, items), out)
+    if _is_tolist(items) and (rows.rank or 0) < 2:
         return target
     name = expressions.scope.name()
     row: ast.expr = ast.Name(name, ast.Load())
@@ -64,19 +68,45 @@ def _is_tolist(items: Any) -> bool:
     return is_method and not items.args and not items.keywords
 
 
-def _rows(expressions: ExpressionEvaluator, items: ast.expr) -> TensorValue | None:
-    """The tensor that a loop iterates over; None if it is none."""
+def _unpacked_later(expressions: ExpressionEvaluator, target: Any, element: Value | None, out: list[ast.stmt]) -> Any:
+    """What a loop assigns where the tensors among its elements (`for k, (a, b) in boxes.items()`) are unpacked behind."""
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        return target
+    if isinstance(element, TupleValue) and len(element.elements) == len(target.elts):
+        pairs = zip(target.elts, element.elements)
+        target.elts = [_unpacked_later(expressions, part, value, out) for part, value in pairs]
+    if not isinstance(element, TensorValue):
+        return target
+    name = expressions.scope.name()
+    out.append(with_places(ast.Assign([target], ast.Name(name, ast.Load())), target))
+    return with_places(ast.Name(name, ast.Store()), target)
+
+
+def _element(expressions: ExpressionEvaluator, items: ast.expr) -> Value | None:
+    """What the elements are that a loop assigns; None if it is written out."""
+    iteration = _tried(expressions, lambda: expressions.statements.loops.iteration(copy.deepcopy(items)))
+    return None if iteration is None or iteration.is_unrolled else iteration.element
+
+
+def _tried(expressions: ExpressionEvaluator, evaluate: Callable[[], _T]) -> _T | None:
+    """What something is, which is not evaluated here; None if it is rejected."""
     scope = expressions.scope
     saved, hoisted, whole = scope.save(), len(scope.before), scope.whole
     scope.whole = None
     try:
-        value = expressions.evaluate(copy.deepcopy(items)).value
+        return evaluate()
     except (NeedsKnownError, NotCompiledError):
         return None
     finally:
         scope.restore(saved)
         del scope.before[hoisted:]
         scope.whole = whole
+
+
+def _rows(expressions: ExpressionEvaluator, items: ast.expr) -> TensorValue | None:
+    """The tensor that a loop iterates over; None if it is none."""
+    found = _tried(expressions, lambda: expressions.evaluate(copy.deepcopy(items)))
+    value = None if found is None else found.value
     is_known = isinstance(value, TensorValue) and value.rank is not None and value.dtype is not None
     return value if isinstance(value, TensorValue) and is_known and value.rank != 1 else None
 

@@ -12,16 +12,13 @@ from .dict_items import Items
 from .plan import Form
 from .values import ConstValue, ListRef, Site, Value
 
-__all__ = ["ANOTHER", "DYNAMIC", "EITHER", "JOINED", "TUPLE", "UNKNOWN", "CallerContainer", "Heap", "Origin", "View"]
+__all__ = ["ANOTHER", "DYNAMIC", "EITHER", "TUPLE", "UNKNOWN", "CallerContainer", "Heap", "Origin", "View"]
 
 ANOTHER = -1
 """An object that is no argument of `@main`."""
 
 DYNAMIC: tuple[Any, ...] = ("dynamic keys",)
 """What `Heap.keys` has for a dict whose keys are dynamic: it holds a list of keys and a list of elements."""
-
-JOINED: tuple[Any, ...] = ("joined",)
-"""What `Heap.shared` has for what a join made: it is not told apart from anything else that one made."""
 
 TUPLE = "tuple"
 UNKNOWN = "unknown"
@@ -101,7 +98,7 @@ class Heap:
         lost: lists in parts whose elements may have names of which it is not known which element they are.
         numbers: what numbers say which of several containers one is, by cell.
         shared: for objects in lists of dynamic length, and such lists, those that may have an object in common with
-            them; `JOINED` for all that a join has made, or made something of.
+            them; `("joined", class)` for all of a class that a join has made, or made something of.
         frozen: cells whose identity was lost at a join, or in a list of dynamic length; changing them is rejected.
         unshared: cells of which the value that a join makes is the one name left.
         joined: for a cell that a join has made and that is no copy, those that it is.
@@ -185,12 +182,18 @@ class Heap:
             waiting += [each for each in others if each not in self.keys]  # not through an object
         return found
 
-    def note_join(self, cell: Site) -> None:
-        """Note that a join makes something of an object or a list, or has made it."""
+    def note_join(self, cell: Site, type_name: str) -> None:
+        """Note that a join makes something of an object or a list of objects, or has made it.
+
+        Args:
+            cell: the object or the list.
+            type_name: the class of the objects.
+        """
+        joined = ("joined", type_name)  # one is not told apart from another
         for each in [cell, *self.shared.get(cell, ())]:
             if each not in self.keys:
-                self.share(each, JOINED)
-        self.share(cell, JOINED)
+                self.share(each, joined)
+        self.share(cell, joined)
 
     def note_change(self, cell: Site, place: SourceLocation | None) -> None:
         """Note that a container is changed here."""

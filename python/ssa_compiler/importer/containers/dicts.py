@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from ...errors import UnsupportedProgramError, program_error_name
 from ..ir.tuple_keys import decoded
-from ..values.diagnostics import OtherForm, ProgramRaises
+from ..values.diagnostics import ProgramRaises
 from ..values.dict_items import Items, is_absent
 from ..values.heap import View
 from ..values.plan import Form
@@ -31,6 +31,7 @@ from ..values.values import (
 )
 from .chosen_elements import ChosenElements
 from .later_keys import LaterKeys
+from .list_forms import other_form
 from .list_values import ListValues
 from .tuple_keys import key_ints
 
@@ -95,7 +96,7 @@ class Dicts:
             fits = is_int and all(type(each) is int for each in keys)
         if fits and not (foreign or isinstance(target, ObjectRef)):
             text = "unsupported: dict access with a dynamic index or key; use a constant, or stack the elements"
-            raise OtherForm(text, self.state.locations.user(), Form(cell, 0 if ints is None else len(ints)))
+            raise other_form(self.state, text, cell, Form(cell, 0 if ints is None else len(ints)))
 
     def _missing(self, key: Value) -> ProgramRaises:
         return ProgramRaises(f"KeyError: {self.constant_key(key)!r}")

@@ -112,7 +112,7 @@ def in_columns(state: State, cell: Site, elements: Sequence[Value], heap: Heap) 
     if not is_own(state, cell):
         return
     if (kind := optional_kind(elements)) is not None:
-        raise OtherForm(f"unsupported: {OF_OPTIONALS}", state.locations.user(), Form(cell, 2, OPTIONAL, numbers=kind))
+        raise other_form(state, f"unsupported: {OF_OPTIONALS}", cell, Form(cell, 2, OPTIONAL, numbers=kind))
     first = next((element for element in elements if isinstance(element, (TupleValue, ObjectRef))), None)
     if first is None:
         return
@@ -129,7 +129,22 @@ def in_columns(state: State, cell: Site, elements: Sequence[Value], heap: Heap) 
         f"unsupported: a list of {'objects' if form.objects else 'tuples'} whose length depends on run-time values; "
         "write the parts into lists of their own"
     )
-    raise OtherForm(text, state.locations.user(), form)
+    raise other_form(state, text, cell, form)
+
+
+def other_form(state: State, text: str, cell: Site, form: Form) -> OtherForm:
+    """Return the rejection of a list or dict that has to be made in another form, and with it those that a join has made
+    it of.
+
+    Args:
+        state: the interpretation.
+        text: what is unsupported, if it cannot be.
+        cell: the list or dict.
+        form: the form.
+    """
+    rejection = OtherForm(text, state.locations.user(), form)
+    rejection.forms = tuple(replace(form, cell=made) for made in state.heap.made_as(cell)) or (form,)
+    return rejection
 
 
 def optional_kind(elements: Sequence[Value]) -> type | None:
@@ -253,7 +268,7 @@ def in_parts(state: State, cell: Site, elements: Sequence[Value], heap: Heap | N
     kind = _numbers(state, cell, elements, state.heap.contents if heap is None else heap)
     if kind is not None and is_own(state, cell):
         text = "unsupported: a list whose length depends on run-time values, of lists; keep their elements in one list"
-        raise OtherForm(text, state.locations.user(), Form(cell, parts=True, numbers=kind))
+        raise other_form(state, text, cell, Form(cell, parts=True, numbers=kind))
     found = [_element(state, element) for element in elements]
     tensors = [each for each in found if each is not None and each[2]]
     if not found or len(tensors) != len(found) or not is_own(state, cell):
@@ -262,7 +277,7 @@ def in_parts(state: State, cell: Site, elements: Sequence[Value], heap: Heap | N
     lengths = {sizes[0] for _, _, sizes in tensors}
     if len(kinds) > 1 or any(None in sizes for _, _, sizes in kinds) or (len(lengths) == 1 and None not in lengths):
         return
-    raise OtherForm(f"unsupported: {DIFFERENT_LENGTHS}", state.locations.user(), Form(cell, parts=True))
+    raise other_form(state, f"unsupported: {DIFFERENT_LENGTHS}", cell, Form(cell, parts=True))
 
 
 def only_has_form(state: State, value: Value, other: Value) -> bool:
@@ -297,8 +312,9 @@ def _formed_like(state: State, text: str, form: Form, cell: Site) -> OtherForm:
         form: that of the other one.
         cell: the list.
     """
-    rejection = OtherForm(text, state.locations.user(), replace(form, cell=cell))
-    rejection.forms += forms_inside(state.plan.forms, form.cell, cell)
+    rejection = other_form(state, text, cell, replace(form, cell=cell))
+    for made in rejection.forms:
+        rejection.forms += forms_inside(state.plan.forms, form.cell, made.cell)
     return rejection
 
 

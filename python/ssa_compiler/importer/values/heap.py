@@ -204,6 +204,17 @@ class Heap:
             waiting += (others := {*self.joined.get(each, ())} - seen)  # loops join lists with each other
             seen |= others
 
+    def made_as(self, cell: Site) -> tuple[Site, ...]:
+        """Return where a container is made: elsewhere, if it is what a join has made of others."""
+        waiting, seen, found = [cell], {cell}, list[Site]()
+        while waiting:
+            each = waiting.pop()
+            if not (before := self.joined.get(each, ())):
+                found.append(each)
+            waiting += (others := [other for other in before if other not in seen])  # loops join lists with each other
+            seen.update(others)
+        return tuple(found)
+
     def later_keys(self, cell: Site) -> frozenset[Any]:
         """Return the keys that run-time values decide whether a dict has."""
         return getattr(self.contents.get(cell), "later", frozenset())

@@ -171,6 +171,43 @@ def test_dicts_of_several_types():
     assert best is found[-1]
 
 
+class Tracker:
+    def __init__(self):
+        self.tracks = []
+
+    def step(self, frame):
+        for track in self.tracks:
+            track.hits -= 1
+        free = set(range(len(frame)))
+        for track in self.tracks:
+            for j in range(len(frame)):
+                if j in free and torch.equal(frame[j, 1:].sign(), track.mean[1:].sign()):
+                    track.mean = frame[j]
+                    track.hits += 3
+                    free.discard(j)
+                    break
+        for j in sorted(free):
+            self.tracks.append(Plain(j, frame[j]))
+        self.tracks = [track for track in self.tracks if track.hits > -2]
+        return [track.number for track in self.tracks]
+
+
+class Clip(torch.nn.Module):
+    """The list is made by the call of one iteration, and turns out to be dynamic in that of a later one."""
+
+    def forward(self, frames):
+        tracker = Tracker()
+        numbers = [tracker.step(frame) for frame in frames]
+        return numbers, torch.stack([frames[0][0], *[track.mean for track in tracker.tracks]])
+
+
+@pytest.mark.slow
+def test_a_list_of_an_earlier_iteration():
+    check(
+        Clip(), *(([x[:3], y, z],) for x in (X, -X) for y in (X[:2], X[3:]) for z in (X[2:3], -X[:1])), compiled=False
+    )
+
+
 def chosen(x, n: int):
     """It is in no list: a loop has replaced it."""
     best = Plain(-1, x[0] * 0)

@@ -1,5 +1,6 @@
 """Dicts whose keys are dynamic ints, and ints that are looked for in lists of dynamic length."""
 
+from collections import OrderedDict
 from typing import Any
 
 import pytest
@@ -290,3 +291,19 @@ def test_a_key_that_goes_from_a_dict_of_the_caller() -> None:
     assert d == {4: 2, 6: 1}
     with pytest.raises(KeyError):
         compiled(X, {4: 2, 5: 3, 6: 1}, 7)
+
+
+def called(x: Tensor, k: int) -> tuple[list[int], list[int], int]:
+    """`dict()` and `OrderedDict()` make dicts, too."""
+    counts, ordered = dict(), OrderedDict()  # noqa: C408
+    for v in x:
+        counts[int(v)] = counts.get(int(v), 0) + k
+    for i in range(3):
+        ordered[i] = i
+    if k in ordered:
+        ordered[k] += 10
+    return sorted(counts), list(ordered.values()), dict(counts)[int(x[0])]
+
+
+def test_dicts_that_calls_make() -> None:
+    check(called, *[(x, k) for k in (2, 0, 1, 5, -3) for x in (X, X.flip(0), X * 0)], compiled=False)

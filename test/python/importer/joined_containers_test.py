@@ -84,3 +84,31 @@ def test_what_has_another_name_is_no_copy(program):
         errors.UnsupportedProgramError, match="that an if or loop with run-time values chose or replaced"
     ):
         ssa_compiler.compile(computed, (X,))
+
+
+def path_or_nothing(x, limit):
+    """A list that is returned from a loop, and one that another loop makes behind it."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += x[i].item()
+        if total > limit:
+            return None, []
+    steps = []
+    while total > 0:
+        steps.append((len(steps), total))
+        total -= 1.0
+    return total, steps
+
+
+def several(x, n: int):
+    found = []
+    for i in range(n):
+        total, steps = path_or_nothing(x, 10.0 if i == 0 else 0.5 * i)
+        found.append(-1.0 if total is None else total)
+        for k, left in steps:
+            found.append(k * left)
+    return found
+
+
+def test_a_list_that_a_loop_returns():
+    check(several, *((x, n) for x in (X, X * 3, -X) for n in (3, 0, 1, 2)), compiled=False)

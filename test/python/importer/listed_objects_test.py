@@ -202,6 +202,18 @@ def of_the_caller(x: Tensor, n: int, given: Detection) -> list[Detection]:
     return found
 
 
+def of_two_classes(x: Tensor, n: int) -> Any:
+    """No object of one class is one of another, though joins have made both."""
+    if n > 4:
+        return {"label": n, "why": f"{n} are too many"}
+    found = detections(x, n)
+    return {"label": len(found), "best": max([each.score for each in found], default=0.0)}
+
+
+def test_objects_of_two_classes() -> None:
+    check(of_two_classes, *((x, n) for x in (X, X * 2) for n in (3, 0, 1, 5)), compiled=False)
+
+
 IDENTITY = "an object that may be in two places of the result"
 
 

@@ -77,6 +77,27 @@ def test_elements_change(program):
     check(program, *((X, n) for n in (3, 0, 1, 2, 6, 9)))
 
 
+def not_named_any_more(x):
+    """Lists are put in the place of others, and removed, behind the last read of those that were read before."""
+    found: dict[int, list[int]] = {}
+    for i, k in enumerate((x[0].item(), x[1].item(), x[2].item())):
+        if int(k) not in found:
+            found[int(k)] = []
+        found[int(k)].append(i)
+    stack = [[1] * n for n in range(int(x.abs().max()))]
+    total = 0
+    while len(stack) > 0:
+        last = stack.pop()
+        total += sum(last)
+        if len(stack) > 0:
+            stack[-1].append(total)
+    return found, total
+
+
+def test_lists_without_a_name_lose_their_places():
+    check(not_named_any_more, *((x,) for x in (X, -X, X * 0, X.flip(0), X * 2)))
+
+
 def replaced(x):
     n = int(x[0])
     rows = [[0.0] for _ in range(n)]

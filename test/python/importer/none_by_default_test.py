@@ -102,3 +102,23 @@ def test_the_number_is_dynamic_where_the_example_has_one() -> None:
     for call in [(X, 5, 0.4), (X, 5, 0.9), (X, 8, 0.0), (X, 1, 0.7)]:
         torch.testing.assert_close(compiled(*call), eager(*call))
         assert (model.inner.steps, model.inner.tolerance) == (eager.inner.steps, eager.inner.tolerance)
+
+
+def without_annotation(x, most=None, names=()):  # type: ignore[no-untyped-def]
+    k = 0
+    while x.sum() > 1 and (most is None or k < most):
+        x = x * 0.5
+        k += 1
+    for name in names:
+        x = x + len(name)
+    return x, k
+
+
+@pytest.mark.parametrize("first", range(3))
+def test_arguments_of_other_types_than_the_example(first: int) -> None:
+    """An argument without an annotation that is None, or an empty tuple, may be something else in another call."""
+    x = torch.full((3,), 4.0)
+    calls = [(x,), (x, 2), (x, None, ("ab", "c")), (x, 0, ()), (x, 5, ("d",))]
+    compiled = ssa_compiler.compile(without_annotation, calls[first], fullgraph=True)
+    for call in calls:
+        torch.testing.assert_close(compiled(*call), without_annotation(*call))

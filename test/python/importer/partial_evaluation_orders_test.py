@@ -99,3 +99,29 @@ def by_count(x):
 def test_orders_of_dicts(program):
     y = torch.tensor([3, 1, 2, 2, 5, 3, 2])
     check(program, *[(x,) for x in (y, y * 0, y.flip(0), y - 3, y[:1].expand(7).clone())])
+
+
+def or_default(x, n: int):
+    """A default is of any type, computed once, and used for nothing but an empty list."""
+    kept = [v for v in x.tolist() if v > n]
+    pairs = [(v, k) for k, v in enumerate(kept)]
+    seen = []
+
+    def noted(v):
+        seen.append(v)
+        return v
+
+    return (
+        min(kept, default=noted(7.5)),
+        max(kept, key=lambda v: -v, default=noted(-1.0)),
+        max(kept, default=None),
+        max(pairs, key=lambda pair: pair[0], default=(0.0, -1)),
+        min(pairs, default=(5.0, 5)),
+        max((len(pair) + k for k, pair in enumerate(pairs)), default=0),
+        max([x.sum()] if n > 1 else [], default=x.mean()),
+        seen,
+    )
+
+
+def test_defaults_of_min_and_max():
+    check(or_default, *OTHERS)

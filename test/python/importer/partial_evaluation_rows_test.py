@@ -213,3 +213,25 @@ class Sums(torch.nn.Module):
 
 def test_methods_of_one_name():
     check(Sums(), *((torch.arange(6.0).view(3, 2) - 3, n) for n in (2, 0)), compiled=False)
+
+
+def among_elements(found, n: int):
+    """Tensors that are unpacked beside keys, numbers and others."""
+    made = {k: torch.arange(2.0) * k for k in range(n)}
+    out = torch.zeros(2)
+    for k, (a, b) in found.items():
+        out = out + torch.stack([a, b]) * k
+    for i, (k, (a, b)) in enumerate(made.items()):
+        out[0] += a * k + i
+        out[1] -= b
+    for (a, b), c in zip(made.values(), range(2)):
+        out[1] += a * b - c
+    for a, b in found.values():
+        out = out * (a - b)
+    return out, [a - b + k for k, (a, b) in made.items()]
+
+
+def test_tensors_among_the_elements():
+    x = torch.tensor([1.0, -2.0])
+    for found in ({3: x, 1: -x}, {}, {2: x}):
+        check(among_elements, *((found, n) for n in (3, 0, 1, 2)), compiled=False)

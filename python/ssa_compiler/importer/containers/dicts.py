@@ -172,7 +172,8 @@ class Dicts:
     def dict(self, target: Any) -> DictRef:
         items = self._slots(target)
         made = self.containers.new_dict(items.keys, items)
-        self.state.heap.contents[made.cell] = Items(items, items.keys, items.later)
+        if items.later or not self.containers.has_dynamic_keys(made):
+            self.state.heap.contents[made.cell] = Items(items, items.keys, items.later)
         return made
 
     # Views.

@@ -133,8 +133,7 @@ def in_columns(state: State, cell: Site, elements: Sequence[Value], heap: Heap) 
 
 
 def other_form(state: State, text: str, cell: Site, form: Form) -> OtherForm:
-    """Return the rejection of a list or dict that has to be made in another form, and with it those that a join has made
-    it of.
+    """Return the rejection of a list or dict that has to be made in another form, as those that a join has made it of.
 
     Args:
         state: the interpretation.

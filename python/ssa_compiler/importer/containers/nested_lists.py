@@ -18,7 +18,17 @@ from ..values.heap import Origin
 from ..values.plan import Form
 from ..values.state import State
 from ..values.symbols import expr_of
-from ..values.values import ConstValue, DictRef, ListRef, OptionalValue, ScalarValue, Site, TensorValue, TupleValue, Value
+from ..values.values import (
+    ConstValue,
+    DictRef,
+    ListRef,
+    OptionalValue,
+    ScalarValue,
+    Site,
+    TensorValue,
+    TupleValue,
+    Value,
+)
 from .dynamic_lists import DynamicLists
 from .list_forms import ListContainers
 

@@ -279,7 +279,7 @@ class GraphImporter(Concatenations):
             raise self.state.defect(f"a call of method {node.s('name')} of a {type(owner).__name__}")
         method = owner.script._get_method(node.s("name"))
         name = f"{owner.path}.{node.s('name')}" if owner.path else node.s("name")
-        return [self._call(name, method.graph, [owner, *arguments])]
+        return [self.classes.arenas.kept(self._call(name, method.graph, [owner, *arguments]))]
 
     def _prim_PythonOp(self, node: Any) -> list[Value]:
         inputs = [self._lookup(value) for value in node.inputs()]

@@ -21,6 +21,7 @@ from .expressions import Expressions
 from .forgotten_writes import is_forgotten, written, written_element
 from .index_values import IndexValue, is_value
 from .interfaces import Result
+from .learned_types import element_of
 from .local_annotations import annotated_type
 from .new_nodes import parsed_at
 from .number_functions import with_float
@@ -192,7 +193,7 @@ class Assignments:
             part = self.expressions.samples.result(lambda tensor: tensor[0], [value], {})
             value = ListValue(part)
         if not starred:
-            element = value.element if isinstance(value, ListValue) and value.element is not None else UNKNOWN
+            element = element_of(value)
             made: list[ast.stmt] = []
             for number, part in enumerate(target.elts):
                 if isinstance(part, (ast.Name, ast.Tuple, ast.List)):
@@ -307,8 +308,7 @@ class Assignments:
             target.variable = name  # type: ignore[attr-defined]
             target.id = self.scope.bind(name, self.scope.program.widened(value), target)
         elif isinstance(target, (ast.Tuple, ast.List)):
-            parts = elements_of(self.scope.program.widened(value)) or ()
-            other = value.element if isinstance(value, ListValue) and value.element is not None else UNKNOWN
+            parts, other = elements_of(self.scope.program.widened(value)) or (), element_of(value)
             for number, part in enumerate(target.elts):
                 if isinstance(part, ast.Starred):
                     raise NotCompiledError("a starred target in a comprehension, or inside another target")

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from .values import Unknown, Value
+from .values import NEVER, UNKNOWN, ListValue, Never, Unknown, Value
 
-__all__ = ["forget_types", "forget_unknown"]
+__all__ = ["element_of", "forget_types", "forget_unknown"]
 
 _ATTRIBUTES = frozenset({"attribute", "field"})
 """Begin the keys under which types are noted, beside the places of displays."""
 _CHOICES = frozenset({"optional", "results", "several"})
 """Begin those under which it is noted what variables and results have several types."""
+
+
+def element_of(value: Value) -> Value:
+    """Return what the parts are of what is unpacked; nothing is ever taken of a list into which nothing was put yet."""
+    if isinstance(value, ListValue):
+        return NEVER if value.element is None else value.element
+    return value if isinstance(value, Never) else UNKNOWN
 
 
 def forget_types(elements: dict[Any, Value]) -> None:

@@ -69,7 +69,7 @@ def _is_tolist(items: Any) -> bool:
 
 
 def _unpacked_later(expressions: ExpressionEvaluator, target: Any, element: Value | None, out: list[ast.stmt]) -> Any:
-    """What a loop assigns where the tensors among its elements (`for k, (a, b) in boxes.items()`) are unpacked behind."""
+    """What a loop assigns if the tensors among its elements (`for k, (a, b) in boxes.items()`) are unpacked inside."""
     if not isinstance(target, (ast.Tuple, ast.List)):
         return target
     if isinstance(element, TupleValue) and len(element.elements) == len(target.elts):

@@ -140,6 +140,13 @@ class ReadsKeys(Memo):
         return x
 
 
+def test_keys_of_a_memo_are_read() -> None:
+    model, expected = ReadsKeys(), ReadsKeys()
+    compiled = ssa_compiler.compile(model, (X,))
+    for x in (X, X + 1):
+        torch.testing.assert_close(compiled(x), expected(x))
+
+
 class ReadsKeysOfSeveralLengths(Memo):
     def forward(self, x):
         self._cache[x.shape[0], 1] = x
@@ -156,7 +163,6 @@ class OfData(Memo):
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
-        (ReadsKeys, "the keys of a dict, which are tuples, as values"),
         (ReadsKeysOfSeveralLengths, "the keys of a dict, which are tuples, as values"),
         (OfData, "dynamic index or key"),
     ],

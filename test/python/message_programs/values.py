@@ -62,12 +62,11 @@ def items_of_dynamic_dict(x: Tensor, n: int):
     return list(pairs)  # rejected
 
 
-@rejected(X, 2, says=r"update on a dict with dynamic keys; go through it in a loop")
-def updated(x: Tensor, n: int):
-    d, e = {1: n}, {2: n}
+@rejected(X, 2, says=r"aten::format on a dict with dynamic keys; go through it in a loop")
+def shown_with_dynamic_keys(x: Tensor, n: int):
+    d = {1: n}
     d[int(x[0, 0])] = n
-    e.update(d)  # rejected
-    return e
+    return f"{d}"  # rejected
 
 
 @rejected(X, 1, says="a dynamic dimension number; use a constant, or an if for each")

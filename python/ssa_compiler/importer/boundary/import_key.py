@@ -23,6 +23,7 @@ import torch
 
 from ...abi.surroundings import Surroundings
 from ...options import ChangedSizes, ImportOptions
+from ...semantics.tuple_key_ops import TUPLE_KEY_OP
 from ..torchscript.models import OpenedModel, has_own_functions
 from ..torchscript.python_classes import python_class
 
@@ -138,7 +139,8 @@ class _Graphs:
 
     def _add_node(self, node: Any) -> None:
         kind = node.kind()
-        if kind.partition("::")[0] not in _NAMESPACES or kind == "prim::PythonOp":
+        is_known = kind.partition("::")[0] in _NAMESPACES or kind.startswith(TUPLE_KEY_OP)
+        if not is_known or kind == "prim::PythonOp":
             raise _UnknownError(kind)
         if kind == "prim::CallMethod" and not self._is_module(owner := next(iter(node.inputs())).type()):
             self._add_function(f"{owner.annotation_str}.{node.s('name')}")

@@ -1,9 +1,9 @@
-"""Which dicts are OrderedDicts or defaultdicts in eager: to TorchScript, `OrderedDict` is another name of `dict`."""
+"""Which dicts are of another class in eager, an OrderedDict, say, which to TorchScript is another name of `dict`."""
 
 from __future__ import annotations
 
 import inspect
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from typing import Any
 
 from ..ir.locations import highlighted
@@ -30,7 +30,7 @@ def note_class(state: State, node: Any, function: Any, made: DictRef) -> None:
 
 
 def note_default_dict(state: State, node: Any, function: Any, made: DictRef) -> bool:
-    """Note that a dict is a defaultdict, if an `aten::dict` says so: partial evaluation makes the defaults.
+    """Note that a dict is a defaultdict or Counter, if an `aten::dict` says so: partial evaluation makes the defaults.
 
     Args:
         state: the interpretation.
@@ -38,9 +38,10 @@ def note_default_dict(state: State, node: Any, function: Any, made: DictRef) -> 
         function: the Python function that it is in, None if there is none.
         made: the dict.
     """
-    if _named(function, highlighted(node).partition("(")[0].strip()) is not defaultdict:
+    kind = _named(function, highlighted(node).partition("(")[0].strip())
+    if kind is not Counter and kind is not defaultdict:
         return False
-    state.heap.dict_classes[made.cell] = defaultdict
+    state.heap.dict_classes[made.cell] = kind
     return True
 
 

@@ -74,7 +74,7 @@ class Dicts:
         return value
 
     def _position(self, target: Any, key: Value) -> int | None:
-        if isinstance(key, RuntimeStr) or (isinstance(key, ScalarValue) and key.kind is int):
+        if isinstance(key, (RuntimeStr, TupleValue)) or (isinstance(key, ScalarValue) and key.kind is int):
             self._need_dynamic_keys(target, key)
         keys = self.state.heap.keys[target.cell]
         wanted = self.constant_key(key)

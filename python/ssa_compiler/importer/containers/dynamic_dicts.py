@@ -7,6 +7,7 @@ found by looking at all of them.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -24,6 +25,7 @@ __all__ = ["DynamicDicts"]
 
 _READING = frozenset("len getitem list copy contains sum max min sorted any all".split())
 _ZERO = ConstValue(0)
+_MOST_READ = 4
 
 
 class _Containers(Protocol):
@@ -37,11 +39,23 @@ class _Containers(Protocol):
     def call(self, name: str, args: Sequence[Value]) -> list[Value]: ...
 
 
+def _is_same(one: Value, other: Value) -> bool:
+    """Whether two keys are one value."""
+    if isinstance(one, TupleValue) and isinstance(other, TupleValue):
+        return len(one.elements) == len(other.elements) and all(map(_is_same, one.elements, other.elements))
+    return one is other
+
+
+def _holds(contents: Sequence[Sequence[Value]], value: Value) -> bool:
+    return any(value is each for held in contents for each in held)
+
+
 class DynamicDicts:
     """Implements such dicts; the methods are named like the ops."""
 
     def __init__(self, state: State, containers: _Containers, growing: DynamicLists) -> None:
         self.state, self.containers, self.growing = state, containers, growing
+        self._read: list[tuple[list[Any], Value, Value]] = []
 
     def new(self, form: Form, keys: Sequence[Any], elements: Sequence[Value]) -> tuple[Value, ...]:
         """Make the contents of a dict with dynamic keys, which are tuples if the form has columns."""
@@ -80,6 +94,8 @@ class DynamicDicts:
         if form is not None and ints is not None and len(ints) != form.columns:
             return ConstValue(False), _ZERO
         key = self._key(target, key)
+        if (place := self._place_read(target, key)) is not None:
+            return ConstValue(True), place
         kind = key.kind if isinstance(key, ScalarValue) else type(getattr(key, "value", None))
         if kind is not int and not isinstance(key, TupleValue):
             raise self.state.defect("a dict that has dynamic keys and one that is no int")
@@ -89,6 +105,29 @@ class DynamicDicts:
             return self.containers.values.located(keys, key)
         lists = [self.growing.lifted(heap.contents[column.cell], ConstValue(0)) for column in columns]
         return self.growing.located(lists, key.elements if isinstance(key, TupleValue) else [key])
+
+    def _contents(self, target: Any) -> list[Any]:
+        """What the keys of a dict are in: other objects once there are other keys."""
+        heap, keys = self.state.heap, self._lists(target)[0]
+        held = heap.contents[keys.cell]
+        return [heap.contents[each.cell] for each in held] if keys.cell in heap.forms else [held]  # type: ignore[attr-defined]
+
+    def _note(self, target: Any, key: Value, place: Value) -> None:
+        """Note that a loop over a dict is at a key, whose place needs no search then."""
+        contents = self._contents(target)
+        parts = key.elements if isinstance(key, TupleValue) else (key,)
+        is_new = any(isinstance(each, ScalarValue) and not _holds(contents, each) for each in parts)
+        if isinstance(place, ScalarValue) and not is_new:  # the key may be known where the place is not
+            return
+        self._read = [*self._read[1 - _MOST_READ :], (contents, key, place)]
+
+    def _place_read(self, target: Any, key: Value) -> Value | None:
+        """Return the place of a key that a loop over a dict is at, if the keys are the same still; None of others."""
+        now = self._contents(target)
+        for contents, known, place in reversed(self._read):
+            if len(contents) == len(now) and all(map(operator.is_, contents, now)) and _is_same(known, key):
+                return place
+        return None
 
     def _at(self, target: Any, place: Value) -> Value:
         return self._on(self._lists(target)[1], "__getitem__", place)[0]
@@ -114,12 +153,16 @@ class DynamicDicts:
         found, place = self._find(target, key)
         return self.growing.choose(found, lambda: [self._at(target, place)], lambda: [default])[0]
 
-    def copy(self, target: Any) -> Value:
+    def dict(self, target: Any) -> DictRef:
         cell = self.state.site()
         self.state.heap.contents[cell] = Items([self._on(each, "copy")[0] for each in self._lists(target)], DYNAMIC)
         return DictRef(cell)
 
-    dict = copy
+    def copy(self, target: Any) -> Value:
+        made, classes = self.dict(target), self.state.heap.dict_classes
+        if target.cell in classes:
+            classes[made.cell] = classes[target.cell]
+        return made
 
     # Views.
 
@@ -147,8 +190,12 @@ class DynamicDicts:
         if op not in _READING or (view.kind == "items" and op not in ("len", "getitem")):
             raise self.state.unsupported(f"{op} on {view.kind}() of a dict with dynamic keys; go through it in a loop")
         name = f"aten::{'__contains__' if op == 'contains' else '__getitem__' if op == 'getitem' else op}"
-        if view.kind == "items" and op == "getitem":
-            return [TupleValue(tuple(self.containers.call(name, [each, *args])[0] for each in (keys, elements)))]
+        if view.kind != "values" and op == "getitem":
+            key = self.containers.call(name, [keys, *args])[0]
+            self._note(DictRef(view.cell), key, args[0])
+            return [
+                TupleValue((key, self.containers.call(name, [elements, *args])[0])) if view.kind == "items" else key
+            ]
         return self.containers.call(name, [elements if view.kind == "values" else keys, *args])
 
     # Changing.

@@ -15,7 +15,7 @@ from ..values.diagnostics import OtherForm
 from ..values.dict_items import Items
 from ..values.dynamic_list_value import SCALAR_DTYPES, DynamicListValue, is_growing
 from ..values.lattice import Abstract, Elements, Same, abstract
-from ..values.plan import Form, forms_inside
+from ..values.plan import Form, forms_inside, inner_place
 from ..values.state import State
 from ..values.symbols import expr_of
 from ..values.values import (
@@ -129,7 +129,29 @@ def in_columns(state: State, cell: Site, elements: Sequence[Value], heap: Heap) 
         f"unsupported: a list of {'objects' if form.objects else 'tuples'} whose length depends on run-time values; "
         "write the parts into lists of their own"
     )
-    raise other_form(state, text, cell, form)
+    rejection = other_form(state, text, cell, form)
+    inside = tuple(_forms_of_columns(state, form, cell, elements, heap))
+    for made in rejection.forms:
+        rejection.forms += forms_inside(inside, cell, made.cell)
+    raise rejection
+
+
+def _forms_of_columns(state: State, form: Form, cell: Site, elements: Sequence[Value], heap: Heap) -> Iterator[Form]:
+    """The forms of the lists that a list in columns is made of, and of those that these are made of: each would be found
+    to be needed by another import.
+    """
+    rows = [
+        each.elements if isinstance(each, TupleValue) else heap.get(each.cell, ())
+        for each in elements
+        if isinstance(each, (TupleValue, ObjectRef))
+    ]
+    for place in range(form.columns):
+        column, made = [row[place] for row in rows if len(row) == form.columns], (*inner_place(cell), place + 1)
+        try:
+            in_columns(state, made, column, heap)
+            in_parts(state, made, column, heap)
+        except OtherForm as needed:
+            yield from needed.forms
 
 
 def other_form(state: State, text: str, cell: Site, form: Form) -> OtherForm:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 
 from ..ir.tuple_keys import TUPLE_KEY, decoded
-from ..values.values import ConstValue, RuntimeStr, ScalarValue, Value
+from ..values.values import ConstValue, RuntimeStr, ScalarValue, TupleValue, Value
 
-__all__ = ["key_ints"]
+__all__ = ["key_ints", "key_parts"]
 
 _DYNAMIC = "dynamic"
 
 
 def key_ints(key: Value) -> tuple[Value, ...] | None:
     """Return the ints in a tuple that is a key; None if it is something else, or has other parts."""
+    if isinstance(key, TupleValue):  # as a dict with dynamic keys has it
+        return key.elements if all(map(_is_int, key.elements)) else None
     if isinstance(key, ConstValue):
         known = decoded(key.value)
         is_plain = isinstance(known, tuple) and len(known) > 0 and all(type(part) is int for part in known)
@@ -38,3 +40,17 @@ def key_ints(key: Value) -> tuple[Value, ...] | None:
             return None
         found.append(ConstValue(value))
     return tuple(found)
+
+
+def _is_int(part: Value) -> bool:
+    return (
+        type(part.value) is int if isinstance(part, ConstValue) else isinstance(part, ScalarValue) and part.kind is int
+    )
+
+
+def key_parts(key: Value) -> tuple[Value, ...] | None:
+    """Return the parts of a tuple that is a key of a dict; None if they are not known."""
+    if isinstance(key, TupleValue):
+        return key.elements
+    known = decoded(key.value) if isinstance(key, ConstValue) else None
+    return tuple(map(ConstValue, known)) if isinstance(known, tuple) else key_ints(key)

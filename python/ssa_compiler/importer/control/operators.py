@@ -14,10 +14,12 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from ...abi.results import TORCH_SIZE
 from ...semantics import autocast
 from ...semantics.rebinding import REBOUND
+from ...semantics.tuple_key_ops import TUPLE_KEY_OP
 from ..containers.classes import Classes, compare_enums
 from ..containers.containers import Containers
 from ..containers.dict_classes import note_class, note_default_dict
 from ..containers.dynamic_lists import DynamicLists
+from ..containers.tuple_keys import key_parts
 from ..fake.empty_tensor_errors import check_sizes
 from ..ir.locations import highlighted, is_augmented_assignment, is_call, is_item_assignment
 from ..ir.purity import is_built_in, is_pure, original
@@ -26,6 +28,7 @@ from ..ir.torchscript_enums import python_argument
 from ..ops.autocast import check_dtypes, converted_operands
 from ..ops.bool_operands import call_with_bools, converted_bools
 from ..ops.devices import check_devices, on_default_device
+from ..ops.dict_updates import update
 from ..ops.effectful_ops import run_later
 from ..ops.float_sums import sum_of_floats
 from ..ops.implicit_conversions import IMPLICIT, Implicit, converts_item
@@ -171,9 +174,8 @@ class Operators(Blocks):
             return [compared]
         if kind == "aten::dict" and not arguments:
             return [self.containers.new_dict((), ())]
-        if kind == REBOUND:
-            check_rebound(self.state, arguments[0])
-            return arguments
+        if (marked := self._marked(kind, arguments)) is not None:
+            return marked
         check_devices(self.state, self.modules.root, node, arguments)
         arguments = on_default_device(node, arguments)
         first = arguments[0] if arguments else NONE
@@ -226,6 +228,21 @@ class Operators(Blocks):
         if kind == "aten::pow" and is_call(highlighted(node)) and self.scalars.are_numbers(arguments):
             return [self.scalars.emit("math.pow", arguments)]
         return self._scalar(node, op, schema, arguments)
+
+    def _marked(self, kind: str, arguments: list[Value]) -> list[Value] | None:
+        """Import an operator of ours, by which fragments and partial evaluation say something, or an update of a dict
+        with dynamic keys; None for others.
+        """
+        if kind == REBOUND:
+            check_rebound(self.state, arguments[0])
+            return arguments
+        if kind == "aten::update" and update(self.containers, arguments, self._call):
+            return []
+        if not kind.startswith(TUPLE_KEY_OP):
+            return None
+        if (parts := key_parts(arguments[0])) is None:
+            raise self.state.unsupported_op(kind)
+        return list(parts)
 
     def _on_tensors(self, node: Any, kind: str, op: Any, arguments: list[Value]) -> list[Value]:
         """Import an op with tensors among its operands or results."""

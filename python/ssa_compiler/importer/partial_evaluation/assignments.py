@@ -12,7 +12,7 @@ import torch
 from ...abi.records import attribute_name
 from ...errors import UnsupportedProgramError
 from ..torchscript.function_scope import is_iterator
-from . import default_dicts, iterators, later_keys, objects, records, wanted_records
+from . import counters, default_dicts, iterators, later_keys, objects, records, wanted_records
 from .builtin_calls import numbers_of
 from .classes import holds_made_objects
 from .displays import spread
@@ -366,7 +366,8 @@ class Assignments:
 
     def _augassign(self, node: ast.AugAssign) -> list[ast.stmt]:
         if any(
-            is_so(self.expressions, node.target) for is_so in (later_keys.is_later, later_keys.is_added, may_be_none)
+            is_so(self.expressions, node.target)
+            for is_so in (later_keys.is_later, later_keys.is_added, may_be_none, counters.is_element)
         ):
             return [made for step in augmented(self.scope, node) for made in self.statement(step)]
         default_dicts.fill_target(self.expressions, node.target)

@@ -30,7 +30,7 @@ from .rejections import NotCompiledError, OrderError
 from .scope import literal
 from .squeezes import squeezed
 from .sums import summed
-from .tuple_keys import reject_tuple_keys
+from .tuple_keys import listed_keys, reject_tuple_keys
 from .values import (
     UNKNOWN,
     DictValue,
@@ -137,6 +137,8 @@ def _list_operands(calls: CallEvaluator, node: ast.Call, name: str) -> None:
     if name in ("list", "max", "min", "sorted", "sum", "tuple"):  # which read all before anything else runs
         node.args = [generator_functions.listed(calls.expressions.statements, part) for part in node.args]
     if name in _READING or name in ("sum", "map", "filter"):
+        if name != "len" and not any(keyword.arg == "key" for keyword in node.keywords):  # which lists it itself
+            node.args = [listed_keys(calls, part) for part in node.args]
         keys = [records.as_keys(calls.expressions, part, dicts=name not in _OF_DICTS) for part in node.args]
         node.args = [deques.as_list(calls.expressions, part) for part in keys]
     if name in _UNORDERED:

@@ -42,6 +42,7 @@ from .callees import (
     takes_list,
 )
 from .classes import is_plain_class
+from .counters import is_counter_class
 from .dataclass_constructors import is_written_out
 from .dispatch import dispatch
 from .displays import listed, ordered_display, spread
@@ -71,7 +72,7 @@ from .values import (
 __all__ = ["Calls"]
 
 _CONSUMERS = frozenset({"all", "any", "dict", "list", "max", "min", "sorted", "sum", "tuple"})
-_CONSUMING_METHODS = frozenset({"extend", "join", "update"})
+_CONSUMING_METHODS = frozenset({"extend", "join", "subtract", "update"})
 _ITERATORS = frozenset({"enumerate", "map", "next", "reversed", "zip"})
 _OF_MODULES = "children modules named_children named_modules parameters named_parameters buffers named_buffers"
 _PARTS = frozenset(_OF_MODULES.split())
@@ -154,6 +155,7 @@ class Calls:
         own = called in self.scope.variables or called in self.scope.local
         consumes = called in _CONSUMERS and not own and self.scope.lookup(called) is getattr(builtins, called)
         consumes |= isinstance(node.func, ast.Attribute) and node.func.attr in _CONSUMING_METHODS
+        consumes |= is_counter_class(self.scope, node.func)
         for part in node.args:
             inner = part.value if isinstance(part, ast.Starred) else part
             is_view = isinstance(inner, ast.Call) and (consumes or called in ("len", *_ITERATORS))

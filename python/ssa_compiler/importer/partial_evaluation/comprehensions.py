@@ -15,6 +15,7 @@ from .new_nodes import with_places
 from .parameters import all_parameters
 from .rejections import NeedsKnownError, NotCompiledError
 from .rows import over_rows
+from .tuple_keys import goes_over_keys
 from .values import ListValue, is_none
 
 __all__ = ["comprehension", "rename"]
@@ -29,6 +30,7 @@ def comprehension(expressions: ExpressionEvaluator, node: Any) -> Result:
     ):
         return _as_loop(expressions, copy.deepcopy(node))
     is_simple = len(node.generators) == 1 and not node.generators[0].ifs and not isinstance(node, ast.DictComp)
+    is_simple = is_simple and not goes_over_keys(expressions, node.generators[0].iter)
     if is_simple and not over_rows(expressions, copy.deepcopy(node.generators[0])):
         saved, hoisted = scope.save(), len(scope.before)
         try:

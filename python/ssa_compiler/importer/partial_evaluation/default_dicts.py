@@ -10,12 +10,12 @@ from typing import Any
 
 from .definitions import free_names
 from .effects import has_effects
-from .interfaces import CallEvaluator, ExpressionEvaluator, Result
+from .interfaces import CallEvaluator, Evaluated, ExpressionEvaluator, Result
 from .new_nodes import parsed_at
 from .rejections import NotCompiledError, OrderError
-from .values import Closure, DictValue, Known, is_none
+from .values import Closure, DictValue, Known, Scalar, Value, is_none
 
-__all__ = ["Factory", "fill", "fill_target", "make"]
+__all__ = ["Factory", "count", "empty", "fill", "fill_target", "is_counter", "make"]
 
 _DEFAULTS = {int: "0", float: "0.0", bool: "False", str: "''", list: "[]", dict: "{}"}
 
@@ -27,10 +27,12 @@ class Factory:
     Attributes:
         text: an expression for a default, which reads global names only.
         names: the global names of the function that it is written in.
+        counts: whether the dict is a Counter, which does not keep it.
     """
 
     text: str
     names: Any = field(hash=False, compare=False)
+    counts: bool = False
 
 
 def make(calls: CallEvaluator, node: ast.Call) -> Result:
@@ -40,15 +42,27 @@ def make(calls: CallEvaluator, node: ast.Call) -> Result:
         NotCompiledError: it has elements, or the defaults are others than those of a type or of a lambda that reads no
             variables.
     """
-    program, scope = calls.scope.program, calls.scope
     if len(node.args) != 1 or node.keywords:
         raise NotCompiledError("defaultdict() of other arguments than what makes the defaults")
-    factory = _factory(calls.expressions, node.args[0])
+    return empty(calls, node, _factory(calls.expressions, node.args[0]))
+
+
+def empty(calls: CallEvaluator, node: ast.Call, factory: Factory | None) -> Result:
+    """Evaluate a call that makes such a dict, without the elements.
+
+    Args:
+        calls: evaluates calls.
+        node: the call.
+        factory: makes the defaults.
+    """
+    program, scope = calls.scope.program, calls.scope
     display = ast.copy_location(ast.Dict([], []), node)
     if not isinstance(node.func, (ast.Name, ast.Attribute)) or _local_name(node.func) in scope.local:
         raise NotCompiledError("defaultdict by another name")  # the importer knows it by its global name
     name = ast.Name(program.constant_name(OrderedDict), ast.Load())  # to TorchScript, another name of dict
     display.ordered = ast.copy_location(name, node)  # type: ignore[attr-defined]
+    if factory is not None and factory.counts:
+        program.learn(scope.place(display), Scalar(int))
     found = calls.expressions.evaluate(display)
     if not isinstance(found.value, DictValue):
         raise NotCompiledError("a defaultdict whose elements are of several types")
@@ -77,6 +91,27 @@ def _factory(expressions: ExpressionEvaluator, node: ast.expr) -> Factory | None
     return Factory(ast.unparse(node.body), names)
 
 
+def _factory_of(expressions: ExpressionEvaluator, owner: Result, node: ast.Subscript) -> Factory | None:
+    """What makes the default of an element that is read; None if there is none.
+
+    Raises:
+        NotCompiledError: the dict has defaults in some runs only.
+        OrderError: the key has effects, and has to be computed before.
+    """
+    assert isinstance(owner.value, DictValue)
+    scope = expressions.scope
+    found = {scope.program.factories.get(place) for place in owner.value.places}
+    if not any(found) or not isinstance(node.ctx, ast.Load):
+        return None
+    (factory, *others) = found
+    is_known = factory is not None and (factory.counts or factory.names is scope.function.__globals__)
+    if others or not is_known:
+        raise NotCompiledError("a dict that is a defaultdict in some runs, or of another file")
+    if has_effects(scope, node.slice):
+        raise OrderError("a key of a defaultdict, with effects")
+    return factory
+
+
 def fill(expressions: ExpressionEvaluator, owner: Result, index: Result, node: ast.Subscript) -> tuple[Result, Result]:
     """Let a defaultdict have the element that is read.
 
@@ -87,26 +122,36 @@ def fill(expressions: ExpressionEvaluator, owner: Result, index: Result, node: a
         node: the element.
     Returns:
         The dict and the key, as variables if there may be a default.
-    Raises:
-        NotCompiledError: the dict has defaults in some runs only.
-        OrderError: the key has effects, and has to be computed before.
     """
-    assert isinstance(owner.value, DictValue)
-    scope = expressions.scope
-    found = {scope.program.factories.get(place) for place in owner.value.places}
-    if not any(found) or not isinstance(node.ctx, ast.Load):
+    if (factory := _factory_of(expressions, owner, node)) is None:
         return owner, index
-    (factory, *others) = found
-    if others or factory is None or factory.names is not scope.function.__globals__:
-        raise NotCompiledError("a dict that is a defaultdict in some runs, or of another file")
-    if has_effects(scope, node.slice):
-        raise OrderError("a key of a defaultdict, with effects")
-    items, key = expressions.named(owner, node.value), expressions.named(index, node.slice)
+    scope, items, key = expressions.scope, expressions.named(owner, node.value), expressions.named(index, node.slice)
     text = f"if {key.id} not in {items.id}:\n    {items.id}[{key.id}] = {factory.text}"
     made = [each for statement in parsed_at(text, node) for each in expressions.statements.statement(statement)]
     scope.hoist(made, node)
     evaluated = [expressions.evaluate(ast.copy_location(ast.Name(name.id, ast.Load()), name)) for name in (items, key)]
     return evaluated[0], evaluated[1]
+
+
+def count(expressions: ExpressionEvaluator, owner: Result, index: Result, node: ast.Subscript) -> Result:
+    """Evaluate an element of a Counter that is read.
+
+    Args:
+        expressions: evaluates expressions.
+        owner: the Counter.
+        index: the key.
+        node: the element.
+    """
+    _factory_of(expressions, owner, node)  # of which there may be others
+    items, key = expressions.named(owner, node.value), expressions.named(index, node.slice)
+    (made,) = parsed_at(f"{items.id}.get({key.id}, 0)", node)
+    return expressions.evaluate(made.value)  # type: ignore[attr-defined]
+
+
+def is_counter(program: Evaluated, value: Value | None) -> bool:
+    """Whether a value is a Counter, in some runs at least."""
+    found = [program.factories.get(place) for place in value.places] if isinstance(value, DictValue) else []
+    return any(factory is not None and factory.counts for factory in found)
 
 
 def fill_target(expressions: ExpressionEvaluator, target: ast.expr) -> None:

@@ -385,11 +385,14 @@ def shown(expressions: ExpressionEvaluator, result: Result, node: ast.expr) -> a
     """Return an expression whose text is that of a result.
 
     Raises:
-        NotCompiledError: it is a tuple of dynamic length, which is a list or shape to TorchScript.
+        NotCompiledError: it is a tuple of dynamic length, which is a list or shape to TorchScript, or has its own text.
     """
     value = result.value
     if is_set(value) or is_deque(value):
         raise NotCompiledError("the text of a set or deque")
+    factories = expressions.scope.program.factories
+    if isinstance(value, DictValue) and any(place in factories for place in value.places):
+        raise NotCompiledError("the text of a defaultdict or Counter")
     if sequences.is_sequence(value):
         raise NotCompiledError("the text of a list or tuple of several types")
     if not isinstance(value, ListValue) or not value.is_tuple or isinstance(value.sample, torch.Size):

@@ -30,6 +30,7 @@ _READING = frozenset(
 _CONVERTING = frozenset("item tolist dim size numel ndimension stride".split())
 _TYPING = (torch.jit.annotate, getattr(torch.jit, "_unwrap_optional"))  # noqa: B009 - it is not exported
 _ITERATORS = tuple(each for each in vars(itertools).values() if isinstance(each, type))
+_VIEWS = frozenset("items keys values".split())
 _CHECKED = frozenset("dim size numel ndimension".split())
 
 
@@ -146,10 +147,13 @@ def _calls_pure(scope: Any, arguments: Sequence[ast.expr]) -> bool:
 
 
 def mark_iterators(scope: Any, node: ast.AST) -> None:
-    """Mark the calls in a statement that make iterators: what these give is computed where it is read."""
+    """Mark the calls in a statement that make iterators or show dicts: what these give is computed where it is read."""
     for part in ast.walk(node):
         if isinstance(part, ast.Call) and _is_iterator_function(_called(scope, part.func)):
             part.is_lazy = True  # type: ignore[attr-defined]
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _VIEWS:
+            if isinstance(_value(scope, part.func.value), DictValue):
+                part.shows_dict = True  # type: ignore[attr-defined]
 
 
 def _called(scope: Any, function: ast.expr) -> Any:

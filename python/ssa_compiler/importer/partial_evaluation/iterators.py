@@ -16,6 +16,7 @@ from .comprehensions import rename
 from .interfaces import CallEvaluator, Result, StatementEvaluator
 from .new_nodes import at_place, put_in
 from .rejections import NotCompiledError
+from .tuple_keys import listed_keys
 from .values import Known, ListValue, TensorValue, UnionValue
 
 __all__ = ["assigned", "following", "iterated", "put_in_place"]
@@ -139,8 +140,9 @@ def following(calls: CallEvaluator, node: ast.Call) -> Result | None:
     if isinstance(first, ast.GeneratorExp):
         return _first(calls, first, default, node)
     if _is_builtin(calls.scope, first, "iter") and len(first.args) == 1:  # type: ignore[attr-defined]
-        named = calls.scope.name()
-        made: Any = ast.Assign([ast.Name(named, ast.Store())], copy.deepcopy(first))
+        named, first = calls.scope.name(), copy.deepcopy(first)
+        first.args = [listed_keys(calls, part) for part in first.args]  # type: ignore[attr-defined]
+        made: Any = ast.Assign([ast.Name(named, ast.Store())], first)
         calls.scope.hoist(_written(calls.expressions.statements, [made], node), node)
     elif isinstance(first, ast.Name):
         named = first.id

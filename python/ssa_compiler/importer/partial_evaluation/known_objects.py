@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from . import default_dicts, deques, generators, methods
+from . import counters, default_dicts, deques, dicts_from_keys, generators, methods
 from .callees import is_of_torch
 from .classes import is_list_class, is_plain_class
 from .interfaces import Arguments, CallEvaluator, Evaluated, Result
@@ -36,6 +36,13 @@ def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
     if thing is collections.defaultdict:
         calls.scope.use(callee)
         return default_dicts.make(calls, node)
+    if thing is collections.Counter:
+        calls.scope.use(callee)
+        return counters.make(calls, node)
+    if (made := dicts_from_keys.call(calls, node, thing)) is not None:
+        return made
+    if getattr(thing, "__module__", None) == "_heapq":
+        return _on_heap(calls, node, thing)
     if thing is functools.partial:
         calls.scope.use(callee)
         return _made_partial(calls, node)
@@ -57,6 +64,15 @@ def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
     arguments = calls.arguments(node)
     given = Arguments([Result(None, callee), *arguments.positional], arguments.named)
     return program.functions.call(calls.scope, called, given, node)
+
+
+def _on_heap(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
+    """Call a function of `heapq`; None if it is another one."""
+    from ...library.heaps import HEAPS  # with the library comes what a program from the cache does not need
+
+    if function not in HEAPS:
+        return None
+    return calls.scope.program.functions.call(calls.scope, HEAPS[function], calls.arguments(node), node)
 
 
 def _depend_on_method(program: Evaluated, method: types.MethodType, path: str) -> None:

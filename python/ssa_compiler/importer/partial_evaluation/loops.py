@@ -22,7 +22,7 @@ from .presence import unset
 from .ranges import is_range, of_range
 from .rejections import NeedsKnownError, NotCompiledError
 from .scope import MIXED, literal
-from .tuple_keys import reject_tuple_keys
+from .tuple_keys import over_keys, reject_tuple_keys
 from .unrolled_loops import MOST_ITERATIONS, UnrolledLoops
 from .values import (
     NEVER,
@@ -219,6 +219,8 @@ class Loops(UnrolledLoops):
         """Evaluate a for loop without an else branch."""
         if (following := iterated(self._statements, node)) is not None:
             return following
+        if (over := over_keys(self._expressions, node)) is not None:
+            return self._statements.block(over)
         deques.check_unchanged(self._expressions, node)
         node.iter = of_range(self.scope, node.iter) or node.iter
         if (late := lazy_loops.computed_late(self._expressions, node, self._builtin)) is not None:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import ast
+import copy
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from . import generators
+from . import counters, generators
 from .effects import has_effects
-from .hints import sizes
+from .hints import number_kind, sizes
 from .interfaces import Arguments, CallEvaluator, Result
 from .new_nodes import parsed_at, put_in
 from .number_functions import of_numbers
 from .ordering import sorted_in_place
 from .presence import no_attribute
-from .rejections import NotCompiledError
+from .rejections import NotCompiledError, StatementsError
 from .scope import placed
 from .squeezes import squeezed
-from .tuple_keys import dict_key, reject_tuple_keys
+from .tuple_keys import dict_key, popped, reads_texts, reject_tuple_keys
 from .unification import settle
 from .values import (
     NEVER,
@@ -64,6 +66,8 @@ def call(calls: CallEvaluator, node: ast.Call, owner: Result) -> Result:
     function.value = calls.expressions.expression(owner, function.value)
     if isinstance(value, TensorValue):
         return _of_tensor(calls, node, function, value)
+    if (made := counters.call_method(calls, node, Result(function.value, value))) is not None:
+        return made
     if isinstance(value, DictValue) and function.attr == "update" and node.keywords:
         return _updated_by_name(calls, node, owner)
     if isinstance(value, ListValue) and function.attr == "sort":
@@ -103,14 +107,39 @@ def of_container(calls: CallEvaluator, node: ast.Call, value: ListValue | DictVa
         return Result(node, _of_list(calls, function, value, arguments))
     if function.attr == "get" and len(arguments.positional) == 2 and is_none(arguments.positional[1].value):
         arguments = Arguments(arguments.positional[:1], arguments.named)  # as TorchScript says it
+    if function.attr == "get" and len(arguments.positional) == 2:
+        _choose(calls, node, value, arguments.positional)
     given = arguments
     if arguments.positional and function.attr in _OF_KEYS:
         key = dict_key(calls.expressions, arguments.positional[0], node)
         given = Arguments([key, *arguments.positional[1:]], arguments.named)
-    if function.attr in ("keys", "items", "popitem"):
+    if function.attr == "popitem" and (made := popped(calls, node, value)) is not None:
+        return made
+    if function.attr in ("keys", "items", "popitem") and not reads_texts(value, node):
         reject_tuple_keys(value)
     calls.place(node, given)
     return Result(node, _of_dict(calls, function, value, arguments))
+
+
+def _choose(calls: CallEvaluator, node: ast.Call, value: DictValue, given: Sequence[Result]) -> None:
+    """Let `d.get(key, default)` be a branch, if the default is a number of another type than the elements.
+
+    Raises:
+        StatementsError: it is.
+    """
+    kinds = {number_kind(value.element or NEVER), number_kind(given[1].value)}
+    whole, token = calls.scope.whole, getattr(node, "token", None)
+    source = [part for part in ast.walk(whole) if getattr(part, "token", None) == token] if whole is not None else []
+    is_name = isinstance(given[0].value, Known) and type(given[0].value.object) is str  # perhaps the dict is a record
+    if None in kinds or len(kinds) == 1 or token is None or not source or is_name:
+        return
+    names = [calls.scope.name() for _ in range(3)]
+    text = "{0} = _\n{1} = _\n{2} = _\nif {1} in {0}:\n    {2} = {0}[{1}]".format(*names)
+    made = parsed_at(text, node)
+    called: Any = copy.deepcopy(source[0])
+    for statement, part in zip(made, (called.func.value, *called.args)):
+        statement.value = part  # type: ignore[attr-defined]
+    raise StatementsError(made, names[2], token)
 
 
 def _without_method(calls: CallEvaluator, node: ast.Call, function: ast.Attribute, kind: type) -> Result:
@@ -257,7 +286,8 @@ def _elements(value: Value) -> list[Value]:
 
 
 def _of_dict(calls: CallEvaluator, function: ast.Attribute, value: DictValue, arguments: Arguments) -> Value:
-    name, key, element = function.attr, read_key(value), value.element or NEVER
+    name, element = function.attr, value.element or NEVER
+    key = Scalar(str) if isinstance(value.key, TupleValue) else read_key(value)
     given = [result.value for result in arguments.positional]
     if name in ("get", "pop") and given:
         calls.scope.program.ask(value, given[0])
@@ -270,6 +300,8 @@ def _of_dict(calls: CallEvaluator, function: ast.Attribute, value: DictValue, ar
         calls.scope.program.put(calls.scope, function.value, value, given[0], given[1])
     if name == "copy":
         return DictValue(value.key, value.element, value.places)
+    if name == "popitem":
+        return TupleValue((key, element))
     if name == "items":
         return ListValue(TupleValue((key, element)))
     if name == "keys":

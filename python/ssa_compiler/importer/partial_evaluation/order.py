@@ -152,7 +152,7 @@ class _Steps:
             return self.named(node) if self._rebinds and not whole else node
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         made = self._operation(node) if method is None else method(node)
-        is_lazy = is_iterator(made) or hasattr(made, "is_lazy")
+        is_lazy = is_iterator(made) or hasattr(made, "is_lazy") or (hasattr(made, "shows_dict") and not self._rebinds)
         kept = whole or is_lazy or isinstance(made, (ast.Name, ast.Constant, ast.Starred, ast.JoinedStr))
         return made if kept else self.named(made)
 
@@ -198,7 +198,9 @@ class _Steps:
             node.args[0].is_alone = True  # type: ignore[attr-defined]
         node.args = [self.part(each, whole=alone and _is_view(each)) for each in node.args]
         for keyword in node.keywords:
-            keyword.value = self.part(keyword.value)
+            is_get = keyword.arg == "key" and isinstance(keyword.value, ast.Attribute) and keyword.value.attr == "get"
+            if self._rebinds or not is_get or not _is_path(keyword.value):  # else it is known what `counts.get` is
+                keyword.value = self.part(keyword.value)
         return node
 
     def _dict(self, node: ast.Dict) -> ast.expr:

@@ -11,7 +11,7 @@ import torch
 from .hints import number_kind
 from .interfaces import CallEvaluator, Result
 from .new_nodes import parsed_at, put_in, with_places
-from .rejections import StatementsError
+from .rejections import OrderError, StatementsError
 from .tuple_orders import has_order
 from .values import UNKNOWN, Known, ListValue, TensorValue, TupleValue, Value
 
@@ -29,6 +29,8 @@ def _keyed(calls: CallEvaluator, node: ast.Call) -> tuple[str, ast.expr] | None:
 
 def _listed(calls: CallEvaluator, node: ast.Call) -> str:
     """Hoist a list of what a function looks at; returns the variable."""
+    if calls.scope.conditional:
+        raise OrderError("what may not be evaluated, and takes statements")
     items = ast.copy_location(ast.Call(ast.copy_location(ast.Name("list", ast.Load()), node), [node.args[0]], []), node)
     name = calls.scope.name()
     store = ast.copy_location(ast.Name(name, ast.Store()), node)

@@ -20,6 +20,7 @@ from ..torchscript.function_scope import Names
 from . import optional_variables, unions
 from .constants import is_constant
 from .effects import has_effects
+from .fitting_types import fits
 from .interfaces import Evaluated, Result
 from .order import before_in
 from .rejections import NotCompiledError, OrderError
@@ -36,7 +37,6 @@ from .values import (
     Unknown,
     Value,
     annotation,
-    fits,
     is_none,
     joined,
 )

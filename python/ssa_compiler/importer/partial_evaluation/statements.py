@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..torchscript.function_scope import is_iterator
-from . import generator_functions, optional_variables, records, unions
+from . import counters, generator_functions, optional_variables, records, unions
 from .assignments import Assignments
 from .conditions import as_condition, is_left_out, narrowed
 from .effects import has_effects, mark_iterators, must_be_decomposed
@@ -353,6 +353,8 @@ class Statements(Assignments):
         return []
 
     def _delete(self, node: ast.Delete) -> list[ast.stmt]:
+        if (steps := counters.deleted(self, node)) is not None:
+            return self.block(steps)
         for target in node.targets:
             if isinstance(target, ast.Name):
                 self.scope.delete(target.id)

@@ -51,10 +51,6 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
     index = index_of(expressions, node.slice)
     if isinstance(owner.value, IndexValue):
         return _of_index(expressions, owner, index)
-    if isinstance(owner.value, Known) and isinstance(
-        owner.value.object, (torch.nn.ParameterList, torch.nn.ParameterDict)
-    ):
-        return _parameter(expressions, node, owner.value, index)
     if isinstance(owner.value, Known) and not isinstance(owner.value.object, torch.Tensor):
         return _of_known(expressions, node, owner, index)
     if records.is_record(owner.value):
@@ -63,6 +59,8 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
         return records.key_attribute(expressions, owner, expressions.scope.use(index.value), node)
     if sequences.is_sequence(owner.value):
         return sequences.part(expressions, owner, index, node)
+    if default_dicts.is_counter(expressions.scope.program, owner.value) and isinstance(node.ctx, ast.Load):
+        return default_dicts.count(expressions, owner, index, node)
     if is_object(owner.value):
         if (called := call_special(expressions.calls, "__getitem__", owner, [index], node)) is None:
             raise NotCompiledError("an object without elements")
@@ -271,7 +269,10 @@ def _of_tuple(expressions: ExpressionEvaluator, node: ast.Subscript, value: Tupl
 
 
 def _of_known(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Result, index: Result) -> Result:
-    thing = owner.value.object  # type: ignore[attr-defined]
+    assert isinstance(owner.value, Known)
+    thing = owner.value.object
+    if isinstance(thing, (torch.nn.ParameterList, torch.nn.ParameterDict)):
+        return _parameter(expressions, node, owner.value, index)
     if thing is None:
         node.value, node.slice = expressions.expression(owner, node.value), expressions.expression(index, node.slice)
         return Result(node, NEVER)  # it raises
@@ -279,7 +280,7 @@ def _of_known(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Resu
         raise NotCompiledError("an element of what has none")
     if isinstance(index.value, Known):
         try:
-            found = element_of_known(expressions, owner.value, index.value)  # type: ignore[arg-type]
+            found = element_of_known(expressions, owner.value, index.value)
         except (IndexError, KeyError, TypeError):
             found = None
         if found is not None:
@@ -294,7 +295,7 @@ def _of_known(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Resu
     node.value = expressions.expression(owner, node.value, copied=is_copy)
     node.slice = expressions.expression(index, node.slice)
     if isinstance(thing, (list, tuple)) and thing:
-        value = _any_of(expressions, thing, owner.value.path)  # type: ignore[attr-defined]
+        value = _any_of(expressions, thing, owner.value.path)
         if isinstance(node.slice, ast.Slice):
             return Result(node, ListValue(value))
         if isinstance(thing, tuple) and isinstance(node.value, ast.Tuple):
@@ -305,7 +306,7 @@ def _of_known(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Resu
         and thing
         and all(isinstance(part, (torch.Tensor, torch.Generator)) for part in thing.values())
     ):
-        return Result(node, _any_of(expressions, thing.values(), owner.value.path))  # type: ignore[attr-defined]
+        return Result(node, _any_of(expressions, thing.values(), owner.value.path))
     return Result(node)
 
 

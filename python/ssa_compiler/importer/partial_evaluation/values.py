@@ -6,7 +6,6 @@ function, a number of the configuration. Everything else is a type of TorchScrip
 
 from __future__ import annotations
 
-import ast
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -30,6 +29,7 @@ __all__ = [
     "OptionalValue",
     "Scalar",
     "TensorValue",
+    "TupleKey",
     "TupleValue",
     "UnionValue",
     "Unknown",
@@ -37,7 +37,6 @@ __all__ = [
     "annotation",
     "elements_of",
     "field_of",
-    "fits",
     "guards_of",
     "is_none",
     "is_something",
@@ -158,6 +157,11 @@ class TupleValue(Value):
     elements: tuple[Value, ...]
     names: tuple[str, ...] = field(default=(), compare=False)
     kind: type | None = None
+
+
+@dataclass(frozen=True)
+class TupleKey(TupleValue):
+    """Tuples that are keys of a dict, see `tuple_keys`; no elements if they are not of one type that can be read."""
 
 
 @dataclass(frozen=True)
@@ -307,7 +311,7 @@ def type_value(kind: Any) -> Value:
     if origin is list:
         return ListValue(parts[0])
     if origin is dict:
-        return DictValue(parts[0], parts[1])
+        return DictValue(key_type(parts[0]), parts[1])
     if origin is tuple:
         return TupleValue(tuple(parts))
     if isinstance(kind, type) and kind in (*_SCALARS, torch.Generator):
@@ -316,8 +320,12 @@ def type_value(kind: Any) -> Value:
 
 
 def key_type(key: Value) -> Value:
-    """Return what is known of the keys of a dict, given one: of tuples nothing else, see `tuple_keys`."""
-    return TupleValue(()) if isinstance(key, TupleValue) else key
+    """Return what is known of the keys of a dict, given one."""
+    if not isinstance(key, TupleValue) or isinstance(key, TupleKey):
+        return key
+    kinds = [type(part.object) if isinstance(part, Known) else getattr(part, "kind", None) for part in key.elements]
+    can_be_read = key.kind is None and not key.names and all(kind in (bool, int, str) for kind in kinds)
+    return TupleKey(tuple(map(Scalar, kinds)) if can_be_read else ())  # type: ignore[arg-type]
 
 
 def widened(value: Value, sample: Callable[[torch.Tensor], Any]) -> Value:
@@ -364,6 +372,8 @@ def _joined_alike(a: Value, b: Value, sample: Callable[[torch.Tensor], Any]) -> 
     if isinstance(a, DictValue) and isinstance(b, DictValue):
         key, element = _either(a.key, b.key, sample), _either(a.element, b.element, sample)
         return DictValue(key, element, a.places | b.places)
+    if isinstance(a, TupleKey) and isinstance(b, TupleKey):
+        return a if a == b else TupleKey(())
     if isinstance(a, TupleValue) and isinstance(b, TupleValue) and len(a.elements) == len(b.elements):
         elements = tuple(joined(x, y, sample) for x, y in zip(a.elements, b.elements))
         if a.kind is not b.kind:
@@ -417,28 +427,3 @@ def annotation(value: Value | None) -> str | None:
     if isinstance(value, ObjectValue):
         return value.name or declared_name(value.kind)
     return None
-
-
-def fits(text: str, other: str) -> bool:
-    """Whether a tuple of a type is one of another type, of which an element may be None.
-
-    Args:
-        text: the type, as TorchScript writes it.
-        other: the other one.
-    """
-    return text.startswith("Tuple[") and _fits(ast.parse(text, mode="eval").body, ast.parse(other, mode="eval").body)
-
-
-def _fits(one: ast.expr, other: ast.expr) -> bool:
-    if ast.dump(one) == ast.dump(other):
-        return True
-    if not isinstance(other, ast.Subscript):
-        return False
-    kind = ast.unparse(other.value)
-    if kind == "Optional":
-        is_optional = isinstance(one, ast.Subscript) and ast.unparse(one.value) == "Optional"
-        return _fits(one.slice if is_optional else one, other.slice)  # type: ignore[attr-defined]
-    if kind != "Tuple" or not isinstance(one, ast.Subscript) or ast.unparse(one.value) != "Tuple":
-        return False
-    mine, others = (getattr(each.slice, "elts", [each.slice]) for each in (one, other))
-    return len(mine) == len(others) and all(map(_fits, mine, others))

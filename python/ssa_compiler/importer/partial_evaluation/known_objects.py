@@ -41,8 +41,8 @@ def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
         return counters.make(calls, node)
     if (made := dicts_from_keys.call(calls, node, thing)) is not None:
         return made
-    if getattr(thing, "__module__", None) == "_heapq":
-        return _on_heap(calls, node, thing)
+    if getattr(thing, "__module__", None) in ("_bisect", "_heapq"):
+        return _on_list(calls, node, thing)
     if thing is functools.partial:
         calls.scope.use(callee)
         return _made_partial(calls, node)
@@ -66,13 +66,15 @@ def call(calls: CallEvaluator, node: ast.Call, callee: Known) -> Result | None:
     return program.functions.call(calls.scope, called, given, node)
 
 
-def _on_heap(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
-    """Call a function of `heapq`; None if it is another one."""
-    from ...library.heaps import HEAPS  # with the library comes what a program from the cache does not need
+def _on_list(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
+    """Call a function of `bisect` or `heapq`; None if the library has none for it."""
+    from ...library.bisections import BISECTIONS  # with the library comes what a program from the cache does not need
+    from ...library.heaps import HEAPS
 
-    if function not in HEAPS:
+    found = BISECTIONS.get(function) or HEAPS.get(function)
+    if found is None:
         return None
-    return calls.scope.program.functions.call(calls.scope, HEAPS[function], calls.arguments(node), node)
+    return calls.scope.program.functions.call(calls.scope, found, calls.arguments(node), node)
 
 
 def _depend_on_method(program: Evaluated, method: types.MethodType, path: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import torch
 
 from ..errors import ArgumentTypeError, ArgumentValueError
+from .enum_members import member_number
 from .generators import number_of
 from .results import Step
 
@@ -57,7 +59,7 @@ class ScalarSpec:
     Attributes:
         path: its name as the user sees it.
         index: position among `@main`'s arguments.
-        kind: `bool` (i1), `int` (i64), `float` (f64) or `torch.Generator` (an i64, its number).
+        kind: `bool` (i1), `int` (i64), `float` (f64), `torch.Generator` or an enum (an i64, a number).
         converts: whether an int that is passed becomes a float: TorchScript, if that is what eager runs, does so.
     """
 
@@ -194,6 +196,11 @@ def checked_scalar(path: str, kind: type, value: Any) -> bool | int | float:
         if isinstance(value, torch.Generator):
             return number_of(value)
         raise mismatch(path, "a torch.Generator", value)
+    if issubclass(kind, enum.Enum):
+        number = member_number(value) if type(value) is kind else None
+        if number is None:
+            raise mismatch(path, f"a member of {kind.__name__}", value)
+        return number
     fits = isinstance(value, kind) and not isinstance(value, bool)
     if fits or (isinstance(value, int) and not -(2**63) <= value < 2**63):
         # np.float64 is a float to Python, and a member of an IntEnum an int.

@@ -210,7 +210,7 @@ class ImportedProgram:
         attributes = tuple(replace(attribute, owner=owner) for attribute in self.attributes)
         rebindings = tuple(replace(rebinding, owner=owner) for rebinding in self.rebindings)
         held = tuple(replace(container, owner=owner) for container in self.held)
-        facts = ModuleFacts(owner, read) if read is not None else None
+        facts = ModuleFacts(owner, read, [each.name for each in held]) if read is not None else None
         state: dict[str, Any] = {"attributes": attributes, "rebindings": rebindings, "held": held}
         return replace(self, parameters=parameters, **state, facts=facts, objects=objects)
 

@@ -34,12 +34,13 @@ class ModuleFacts:
     Args:
         module: the user's module, scripted or not.
         read: qualified names of the attributes that the program read as constants.
+        passed: those of the attributes that are arguments.
     Attributes:
         read: these names.
     """
 
-    def __init__(self, module: torch.nn.Module, read: Iterable[str]) -> None:
-        self.read = frozenset(read)
+    def __init__(self, module: torch.nn.Module, read: Iterable[str], passed: Iterable[str] = ()) -> None:
+        self.read, self._passed = frozenset(read), frozenset(passed)
         self._module = module
         self._scripted = isinstance(module, torch.jit.ScriptModule)
         names = {*self.read} if self._scripted else {*self.read, *_declared_constants(module), *_absent(module)}
@@ -53,7 +54,7 @@ class ModuleFacts:
         self._kinds = _kinds(module)
         self._present = {} if self._scripted else present_attributes(module)
         self._hooked = _hooks(module)
-        self._chosen = _chosen(module)
+        self._chosen = _chosen(module, self._passed)
         self._find()
 
     def containers(self) -> Iterator[Any]:
@@ -139,7 +140,7 @@ class ModuleFacts:
         for name, there in self._present.items() if not self._scripted else ():
             if (_value(self._module, name) is not _MISSING) is not there:
                 return f"attribute '{name}' of the module: {'is missing now' if there else 'was missing'}"
-        chosen = _chosen(self._module)
+        chosen = _chosen(self._module, self._passed)
         names = {**chosen, **self._chosen}
         if changed := [name for name in names if not same_value(chosen.get(name), self._chosen.get(name))]:
             return f"attributes of the module changed: {', '.join(sorted(changed))}"
@@ -315,20 +316,21 @@ def _absences(space: dict[str, Any]) -> list[tuple[str, bool]]:
     return [(name, tensor is None) for name, tensor in space.items()]
 
 
-def _chosen(module: torch.nn.Module) -> dict[str, Any]:
+def _chosen(module: torch.nn.Module, passed: frozenset[str]) -> dict[str, Any]:
     """The attributes that say what is computed: what can be called (`self.act = F.relu`), which may hide methods, and
-    enums.
+    enums that are no arguments.
     """
     if isinstance(module, torch.jit.ScriptModule):
         return {}
     own = vars(torch.nn.Module())
-    return {
+    found = {
         f"{path}.{name}".removeprefix("."): value
         for path, each in module.named_modules()
         for name, value in vars(each).items()
         if not isinstance(each, torch.jit.ScriptModule)  # which keeps methods that it was asked for
         if name not in own and (isinstance(value, enum.Enum) or callable(value))
     }
+    return {path: value for path, value in found.items() if path not in passed or not isinstance(value, enum.Enum)}
 
 
 def _hooks(module: torch.nn.Module) -> dict[str, tuple[Any, ...]]:

@@ -31,6 +31,12 @@ def _with_key(value, message):
     return value
 
 
+def _with_value(value, message):
+    if value is None:
+        raise ValueError(message)
+    return value
+
+
 def tensors(values):
     """Return a list of tensors of one of which none may be None."""
     made = []
@@ -51,5 +57,6 @@ PRESENT = {
     AttributeError: _with_attributes,
     UnboundLocalError: _assigned,
     KeyError: _with_key,
+    ValueError: _with_value,
 }
 """Functions of a value and a message that return the value, by the error that they raise if it is None."""

@@ -6,6 +6,7 @@ arguments as the program takes them; for all others the walk says what is wrong 
 
 from __future__ import annotations
 
+import enum
 import keyword
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..abi.argument_specs import ConstantSpec, DictSpec, ListSpec, ObjectSpec, ScalarSpec, SequenceSpec, TensorSpec
+from ..abi.enum_members import member_number
 from ..abi.generators import number_of
 from ..abi.results import (
     OutputConstant,
@@ -131,8 +133,9 @@ class _Reader:
             self._unless(f"type({value}) is {self._code.name_of(spec.kind)}")
             if spec.kind is int:
                 self._unless(f"{-(2**63)} <= {value} < {2**63}")
-            is_generator = spec.kind is torch.Generator
-            self.leaves.append(f"{self._code.name_of(number_of)}({value})" if is_generator else value)
+            is_member, is_generator = issubclass(spec.kind, enum.Enum), spec.kind is torch.Generator
+            number: Any = member_number if is_member else number_of if is_generator else None
+            self.leaves.append(value if number is None else f"{self._code.name_of(number)}({value})")
         elif isinstance(spec, ConstantSpec):
             self._constant(spec.value, value)
         elif isinstance(spec, DictSpec):

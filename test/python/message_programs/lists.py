@@ -1,5 +1,7 @@
 """Programs that are rejected for lists of dynamic length."""
 
+import enum
+
 import torch
 from torch import Tensor
 
@@ -112,3 +114,17 @@ def tensors_or_none(x: Tensor, n: int):
         found.append(None)
     found.append(x)  # rejected
     return len(found)
+
+
+class Phase(enum.Enum):
+    WARM = 1
+    COLD = 2
+
+
+@rejected(X, says="a list of dynamic length of members of an enum and others; keep these in a list of their own")
+def phases_and_none(x: Tensor):
+    found: list[Phase | None] = []
+    for _ in range(int(x[0, 2])):
+        found.append(Phase.WARM)
+    found.append(None)  # rejected
+    return found

@@ -30,6 +30,7 @@ from ..containers.containers import Containers
 from ..ir.emitter import DTYPE_NUMBERS
 from ..ir.torchscript_enums import Numbered
 from ..values.argument_sizes import python_code
+from ..values.chosen_members import kind_of, member
 from ..values.modules import fake_like
 from ..values.plan import SHARED
 from ..values.state import State
@@ -172,7 +173,7 @@ class Arguments:
         if kind == "ClassType":
             return self._object(path, example, declared)
         if isinstance(example, enum.Enum) and kind == "EnumType":
-            return ConstantSpec(path, example), ConstValue(example)
+            return self._member(path, example)
         if isinstance(example, bool) or example is None or isinstance(example, (str, torch.device, torch.dtype)):
             expected = _CONSTANT_KINDS.get(type(example))
             if expected is not None and kind not in (*expected, "AnyType", "UnionType") and not self._of_module:
@@ -258,6 +259,15 @@ class Arguments:
         if kind is int and isinstance(value, ScalarValue):
             self.state.ints[expr_of(value.sym)] = (index, int(example))
         return ScalarSpec(path, index, kind), value
+
+    def _member(self, path: str, example: enum.Enum) -> tuple[InputSpec, Value]:
+        """A member of an enum: which one it is, if the program assigns it."""
+        kind = type(example)
+        if not self._of_module or path in self.state.plan.constants or kind_of(ConstValue(example)) is None:
+            return ConstantSpec(path, example, self.state.plan.constants.get(path, "")), ConstValue(example)
+        index, ssa = self._argument(path, self.state.emitter.scalar_type(int))
+        self.state.scalars[index] = path
+        return ScalarSpec(path, index, kind), member(kind, self.state.opaque_scalar(int, ssa, ("argument", index)))
 
     def _generator(self, path: str) -> tuple[InputSpec, Value]:
         index, ssa = self._argument(path, self.state.emitter.scalar_type(torch.Generator))

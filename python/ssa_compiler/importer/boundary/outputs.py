@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 import torch
 
 from ...abi.default_device import callers_default_device
+from ...abi.enum_members import members_of
 from ...abi.records import attribute_name, choice_numbers, is_ordered, later_keys, record_keys, sequence_kind
 from ...abi.results import (
     OutputArgument,
@@ -32,7 +34,7 @@ from ...abi.results import (
 from ..containers.arenas import ROW, is_row
 from ..containers.classes import Classes
 from ..containers.containers import Containers
-from ..containers.list_forms import OPTIONAL
+from ..containers.list_forms import MEMBERS, OPTIONAL
 from ..ir.torchscript_enums import unnumbered
 from ..tensors.tensor_ops import TensorOps
 from ..torchscript.python_classes import python_class
@@ -44,6 +46,7 @@ from ..values.values import (
     ConstValue,
     DictRef,
     ListRef,
+    MemberValue,
     ObjectRef,
     OptionalValue,
     RuntimeStr,
@@ -118,6 +121,8 @@ class Outputs:
             return OutputTuple(tuple(self.output(e) for e in value.elements), value.fields, value.type_name)
         if isinstance(value, OptionalValue):
             return OutputOptional(self.leaf(value.present.ssa, bool), self.output(value.value))
+        if isinstance(value, MemberValue):
+            return _member(value.kind, self.output(value.number))
         if isinstance(value, RuntimeStr) and (text := self._text(value)) is not None:
             return text
         raise self._state.unsupported(
@@ -192,6 +197,9 @@ class Outputs:
             columns = tuple(map(self.output, self._state.heap.contents[value.cell]))
             if form.objects:
                 return self._objects(columns, form.fields, form.type_name)
+            if form.fields == MEMBERS:
+                assert form.numbers is not None
+                return OutputColumns(columns, element=_member(form.numbers, OutputLeaf(0, int)))
             if form.fields == OPTIONAL:
                 number = OutputOptional(OutputLeaf(0, bool), OutputLeaf(1, torch.Tensor))
                 return OutputColumns(columns, element=number)
@@ -280,3 +288,10 @@ class Outputs:
         """Return a value as a result of `@main`."""
         self.values.append(ssa)
         return OutputLeaf(len(self.values) - 1, kind)
+
+
+def _member(kind: type[enum.Enum], number: OutputSpec) -> OutputChoice:
+    """A member of an enum, by its number."""
+    found = list(enumerate(members_of(kind)))
+    items = [("number", number), *((str(place), OutputConstant(each)) for place, each in found)]
+    return OutputChoice(tuple(items), tuple(place for place, _ in found))

@@ -187,4 +187,5 @@ class ProgramImport:
             return None
         read = self.modules.constants - {number.name for number in self.modules.numbers}
         passed = {name for parameter in self.modules.found for name in parameter.names}  # whose shapes are checked
-        return ModuleFacts(self.model, read | {name for name in self.read if name.rpartition(".")[0] not in passed})
+        read = read | {name for name in self.read if name.rpartition(".")[0] not in passed}
+        return ModuleFacts(self.model, read, self.modules.held)

@@ -41,7 +41,8 @@ class Arenas:
 
     def begin(self) -> None:
         """Make the arenas, where the program begins, so that all loops change the same lists."""
-        forms = [form for form in self._state.plan.forms if form.cell[0] == ARENA]
+        found = [form for form in self._state.plan.forms if form.cell[0] == ARENA]
+        forms = [form for form in found if isinstance(form.cell[1], str)]  # others are of what an arena is made of
         with self._state.at(ARENA):
             for form in sorted(forms, key=lambda each: each.type_name):
                 self._columns[form.type_name] = {name: self._containers.new_list(()) for name in form.fields}

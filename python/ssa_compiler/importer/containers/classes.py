@@ -17,6 +17,7 @@ from ...abi.records import record_keys, sequence_kind
 from ...abi.results import TORCH_SIZE
 from ..ir.typed_tuples import plain_name
 from ..torchscript.python_classes import python_class
+from ..values.chosen_members import equal, same
 from ..values.heap import TUPLE
 from ..values.plan import AnotherPlan
 from ..values.state import State
@@ -24,6 +25,7 @@ from ..values.values import (
     ConstValue,
     DictRef,
     ListRef,
+    MemberValue,
     ObjectRef,
     OptionalValue,
     RuntimeStr,
@@ -150,16 +152,40 @@ def _is_enum(kind: Any, value: Any) -> bool:
     )
 
 
-def compare_enums(kind: str, arguments: Sequence[Value]) -> Value | None:
-    """Return the outcome of comparing an enum member; None if the op `kind` is no such comparison."""
+def compare_enums(kind: str, arguments: Sequence[Value], numbers: Any) -> Value | None:
+    """Return the outcome of comparing an enum member; None if the op `kind` is no such comparison.
+
+    Args:
+        kind: the op.
+        arguments: its operands.
+        numbers: emits operations on numbers.
+    """
     if kind not in ("aten::eq", "aten::ne", "aten::__is__", "aten::__isnot__") or len(arguments) != 2:
         return None
     one, other = arguments
+    if kind.startswith("aten::__is") and (found := _is_present(kind, one, other, numbers)) is not None:
+        return found
+    if MemberValue in map(type, arguments):
+        compared = (same if kind.startswith("aten::__is") else equal)(numbers, one, other)
+        if compared is None or kind in ("aten::eq", "aten::__is__"):
+            return compared
+        made: Value = numbers.emit("__not__", [compared])
+        return made
     if not isinstance(one, ConstValue) or not isinstance(other, ConstValue) or not isinstance(one.value, enum.Enum):
         return None
     # A member that is a string or an int as well equals others of its value.
-    same = one.value is other.value if kind.startswith("aten::__is") else bool(one.value == other.value)
-    return ConstValue(same == (kind in ("aten::eq", "aten::__is__")))
+    alike = one.value is other.value if kind.startswith("aten::__is") else bool(one.value == other.value)
+    return ConstValue(alike == (kind in ("aten::eq", "aten::__is__")))
+
+
+def _is_present(kind: str, one: Value, other: Value, numbers: Any) -> Value | None:
+    """Whether a member that may be None is another member; None if there are no such."""
+    if not isinstance(one, OptionalValue):
+        one, other = other, one
+    if not isinstance(one, OptionalValue) or (found := same(numbers, one.value, other)) is None:
+        return None
+    both: Value = numbers.emit("__and__", [one.present, found])
+    return both if kind == "aten::__is__" else numbers.emit("__not__", [both])
 
 
 def named_tuple_type(kind: Any) -> tuple[tuple[str, ...], str]:

@@ -21,7 +21,7 @@ from .dynamic_lists import DynamicLists
 from .equal_lists import compared
 from .equal_views import EqualViews
 from .list_classes import ListClasses
-from .list_forms import in_parts, only_has_form
+from .list_forms import in_columns, in_parts, only_has_form
 from .list_values import ListValues
 from .positions import PositionedOps, position_in
 from .ragged_lists import RaggedLists
@@ -254,6 +254,7 @@ class Containers(PositionedOps):
         try:
             changed, found = method(target.cell, contents[0], *args[1:])
         except LengthChanges:
+            in_columns(self.state, target.cell, [*contents, args[-1]], self.state.heap.contents)
             in_parts(self.state, target.cell, [*contents, *args[1:]])
             raise
         if changed is not None:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn, Protocol
 
 import torch
 
+from ..values.chosen_members import kind_of
 from ..values.diagnostics import OtherForm
 from ..values.dict_items import Items
 from ..values.dynamic_list_value import SCALAR_DTYPES, DynamicListValue, is_growing
@@ -33,6 +34,7 @@ from ..values.values import (
 
 __all__ = [
     "DIFFERENT_LENGTHS",
+    "MEMBERS",
     "OF_OPTIONALS",
     "OPTIONAL",
     "FormsNeeded",
@@ -50,6 +52,9 @@ __all__ = [
 
 OPTIONAL = ("is there", "value")
 """The fields of lists of numbers that may be None: whether there is one, and which it is."""
+
+MEMBERS = ("which it is",)
+"""The fields of lists of members of an enum: their numbers."""
 
 OF_OPTIONALS = "a list whose length depends on run-time values, of numbers and None; keep a flag for each"
 
@@ -99,7 +104,8 @@ class FormsNeeded:
 
 
 def in_columns(state: State, cell: Site, elements: Sequence[Value], heap: Heap) -> None:
-    """Reject a list of dynamic length that has tuples or objects in it so that it is made in columns, if it can be.
+    """Reject a list of dynamic length that has tuples, objects or members of an enum in it, so that it is made in
+    columns, if it can be.
 
     Args:
         state: the interpretation.
@@ -113,6 +119,10 @@ def in_columns(state: State, cell: Site, elements: Sequence[Value], heap: Heap) 
         return
     if (kind := optional_kind(elements)) is not None:
         raise other_form(state, f"unsupported: {OF_OPTIONALS}", cell, Form(cell, 2, OPTIONAL, numbers=kind))
+    kinds = {kind_of(element) for element in elements}
+    if len(kinds) == 1 and (kind := kinds.pop()) is not None:
+        text = f"unsupported: a list of members of {kind.__name__} whose length depends on run-time values; keep their values"
+        raise other_form(state, text, cell, Form(cell, 1, MEMBERS, numbers=kind))
     first = next((element for element in elements if isinstance(element, (TupleValue, ObjectRef))), None)
     if first is None:
         return
@@ -137,9 +147,7 @@ def in_columns(state: State, cell: Site, elements: Sequence[Value], heap: Heap) 
 
 
 def _forms_of_columns(state: State, form: Form, cell: Site, elements: Sequence[Value], heap: Heap) -> Iterator[Form]:
-    """The forms of the lists that a list in columns is made of, and of those that these are made of: each would be found
-    to be needed by another import.
-    """
+    """The forms of the lists that a list in columns is made of, down to the last: each would take another import."""
     rows = [
         each.elements if isinstance(each, TupleValue) else heap.get(each.cell, ())
         for each in elements
@@ -186,8 +194,8 @@ def optional_kind(elements: Sequence[Value]) -> type | None:
 
 
 def number_kind(value: Value) -> type | None:
-    """What a number is, bool, int or float; None for anything else."""
-    kind = value.kind if isinstance(value, ScalarValue) else type(getattr(value, "value", None))
+    """What a number is, or those in a list whose length is dynamic, bool, int or float; None for anything else."""
+    kind = value.kind if isinstance(value, (ScalarValue, DynamicListValue)) else type(getattr(value, "value", None))
     return kind if kind in (bool, int, float) else None
 
 

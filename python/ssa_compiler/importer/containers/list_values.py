@@ -16,10 +16,21 @@ import torch
 
 from ...errors import UnsupportedOpError
 from ..tensors.scalar_ops import ScalarOps
+from ..values.chosen_members import equal
 from ..values.diagnostics import ProgramRaises
 from ..values.dynamic_list_value import SCALAR_DTYPES
 from ..values.state import State
-from ..values.values import ConstValue, DictRef, ListRef, ObjectRef, ScalarValue, TupleValue, Value, is_const
+from ..values.values import (
+    ConstValue,
+    DictRef,
+    ListRef,
+    MemberValue,
+    ObjectRef,
+    ScalarValue,
+    TupleValue,
+    Value,
+    is_const,
+)
 from .list_classes import ListClasses
 
 __all__ = ["ListValues"]
@@ -73,6 +84,8 @@ class ListValues:
             return ConstValue(bool(one.value == other.value))
         if _is_scalar(one) and _is_scalar(other):
             return self._equal_scalars(one, other)
+        if MemberValue in (type(one), type(other)) and (same := equal(self.scalars, one, other)) is not None:
+            return same
         containers = (ListRef, TupleValue, DictRef)
         objects = isinstance(one, ObjectRef) or isinstance(other, ObjectRef)
         if isinstance(one, containers) and isinstance(other, containers) and not objects:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..values.chosen_members import kind_of, member, number_of
 from ..values.diagnostics import OtherForm
 from ..values.plan import Form
 from ..values.state import State
 from ..values.values import NONE, ConstValue, ListRef, OptionalValue, ScalarValue, Site, TupleValue, Value
-from .list_forms import OF_OPTIONALS, OPTIONAL, ListContainers, as_formed, is_nothing, number_kind
+from .list_forms import MEMBERS, OF_OPTIONALS, OPTIONAL, ListContainers, as_formed, is_nothing, number_kind
 from .listed_objects import ListedObjects
 
 __all__ = ["TupleLists"]
@@ -41,6 +42,12 @@ class TupleLists:
             return self.objects.split(cell, form, elements)
         if form.fields == OPTIONAL:
             return [*map(list, zip(*(self._parts(form, element) for element in elements)))] or [[], []]
+        if form.fields == MEMBERS:
+            if any(kind_of(element) is not form.numbers for element in elements):
+                raise self.state.unsupported(
+                    "a list of dynamic length of members of an enum and others; keep these in a list of their own"
+                )
+            return [[number_of(element) for element in elements]]
         if not all(isinstance(element, TupleValue) for element in elements):
             raise self.state.unsupported(
                 "a list of dynamic length with tuples that may be None; keep a flag in the tuple"
@@ -129,6 +136,9 @@ class TupleLists:
                 return number if present.value else NONE
             assert isinstance(present, ScalarValue)
             return OptionalValue(present, number)
+        if form.fields == MEMBERS:
+            assert form.numbers is not None
+            return member(form.numbers, parts[0])
         return TupleValue(tuple(parts), form.fields, form.type_name)
 
     def _made(self, target: Any, columns: Sequence[Value]) -> ListRef:

@@ -6,8 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..containers.classes import compare_enums
+from ..values.chosen_members import alternatives, numbered
 from ..values.chosen_strings import ChosenStr, literals
-from ..values.values import ChosenRef, ConstValue, Value
+from ..values.values import ChosenRef, ConstValue, ListRef, MemberValue, OptionalValue, Value
 from .operators import Operators
 
 __all__ = ["ChosenInputs"]
@@ -24,6 +26,7 @@ _OF_THE_FIRST = frozenset({"prim::CallMethod", "prim::SetAttr", "aten::append", 
 _MAKES_A_LIST = frozenset({"aten::add", "aten::copy", "aten::list", "aten::mul", "aten::slice"})
 _KEEPING = {"aten::append": (), "aten::insert": (), "aten::_set_item": (1,)}
 """The inputs that are read as strings, of what keeps the others."""
+_COMPARING = frozenset({"aten::eq", "aten::ne", "aten::__is__", "aten::__isnot__"})
 _MOST_TEXTS = 16
 """So many strings are told apart, where several inputs are one of several."""
 
@@ -46,6 +49,8 @@ class ChosenInputs(Operators):
                 for result in results if kind in _MAKES_A_LIST else ():
                     self.state.heap.frozen.discard(getattr(result, "cell", ()))  # each branch has made one of its own
                 return results
+        if (found_members := self._of_member(node, kind, inputs)) is not None:
+            return found_members
         if kind.startswith("aten::"):
             read = [inputs[place] for place in _KEEPING.get(kind, range(len(inputs)))]
             texts = {value.debugName(): self._literals(environment.get(value.debugName())) for value in read}
@@ -56,6 +61,27 @@ class ChosenInputs(Operators):
                 assert isinstance(chosen, ChosenStr)
                 return self._for_each(node, name, chosen.parts[0], choices)
         return super()._node(node)
+
+    def _of_member(self, node: Any, kind: str, inputs: list[Any]) -> list[Value] | None:
+        """Import a node that reads a member of an enum which control flow chose; None if it reads none."""
+        environment = self._environments[-1]
+        values = [environment.get(each.debugName()) for each in inputs]
+        if kind in _KEEPING or not any(isinstance(value, MemberValue) for value in values):
+            return None
+        if kind in _COMPARING:
+            if any(isinstance(each, OptionalValue) or each is None for each in values):
+                return None
+            compared = compare_enums(kind, [each for each in values if each is not None], self.scalars)
+            if compared is not None:
+                return [compared]
+        elif not kind.startswith(("aten::", "prim::Enum", "prim::Print")) or isinstance(values[0], ListRef):
+            return None
+        place = next(place for place, value in enumerate(values) if isinstance(value, MemberValue))
+        chosen = values[place]
+        assert isinstance(chosen, MemberValue)
+        if kind == "prim::EnumValue" and (number := numbered(self.scalars, chosen)) is not None:
+            return [number]
+        return self._for_each(node, inputs[place].debugName(), chosen.number, alternatives(chosen.kind))
 
     def _literals(self, value: Value | None) -> list[tuple[int, ConstValue]]:
         """The strings that one that control flow chose may be, if none depends on values."""

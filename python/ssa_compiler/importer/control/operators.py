@@ -170,7 +170,7 @@ class Operators(Blocks):
             raise self.state.unsupported_op(f"{kind}, whose result depends on dynamic scalars") from error
 
     def _operator(self, node: Any, kind: str, arguments: list[Value]) -> list[Value]:
-        if (compared := compare_enums(kind, arguments)) is not None:
+        if (compared := compare_enums(kind, arguments, self.scalars)) is not None:
             return [compared]
         if kind == "aten::dict" and not arguments:
             return [self.containers.new_dict((), ())]

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
-from . import asked_types, deques, generator_functions, index_values, int_items, records, sequences, sets
+from . import asked_types, deques, enums, generator_functions, index_values, int_items, records, sequences, sets
 from .any_and_all import has_tensors, stopping, truths
 from .callees import is_of_torch
 from .displays import shown
@@ -66,6 +66,7 @@ _FOLDED = (
 )
 _OTHERS = frozenset("frozenset iter hash id vars dir globals locals bytes bytearray memoryview object".split())
 """Functions of which TorchScript has no values."""
+_OF_NUMBERS = frozenset("abs bool complex divmod float int pow range round".split())
 _OF_NONE = frozenset("bool str repr print isinstance hasattr getattr callable id type map filter zip enumerate".split())
 """Functions that take None, or lists with it."""
 _UNORDERED = frozenset("all any max min sorted sum".split())
@@ -112,6 +113,8 @@ def call(calls: CallEvaluator, node: ast.Call, function: Any) -> Result | None:
         if function is range:
             given = [as_index(calls.scope, result) for result in given]
         arguments = Arguments(given, arguments.named)
+    if name in _OF_NUMBERS:
+        arguments = enums.plain_arguments(arguments)
     values = [result.value for result in arguments.positional]
     if name == "len" and len(values) == 1 and (made := _length(calls, node, arguments.positional[0])) is not None:
         return made

@@ -19,6 +19,7 @@ from . import (
     autograd_functions,
     builtin_calls,
     dtype_limits,
+    enums,
     inherited,
     itertools_calls,
     known_objects,
@@ -44,7 +45,7 @@ from .callees import (
 from .classes import is_plain_class
 from .counters import is_counter_class
 from .dataclass_constructors import is_written_out
-from .dispatch import dispatch
+from .dispatch import dispatch, of_either
 from .displays import listed, ordered_display, spread
 from .effects import has_effects
 from .float_parameters import with_floats
@@ -99,8 +100,10 @@ class Calls:
             return objects.create(self, node)
         if hasattr(node, "choice"):
             return Result(node, node.choice)
+        if (handler := enums.called(self, node.func)) is not None:
+            node.func = handler
         if isinstance(node.func, ast.IfExp):  # `(f if c else g)(x)`
-            return self.expressions.evaluate(_of_either(node, node.func))
+            return self.expressions.evaluate(of_either(node, node.func))
         self._consume(node)
         if isinstance(node.func, ast.Attribute):
             if is_super(node.func.value):
@@ -114,6 +117,8 @@ class Calls:
                 if records.is_record(owner.value):
                     return records.call_method(self, node, owner)
                 return objects.call_method(self, node, owner)
+            if (made := enums.call_method(self, node, owner)) is not None:
+                return made
             if (made := named_tuple_methods.call(self, node, owner)) is not None:
                 return made
             if not isinstance(owner.value, Known) or isinstance(owner.value.object, torch.Tensor):
@@ -381,7 +386,7 @@ class Calls:
         if issubclass(kind, torch.nn.Module):
             raise NotCompiledError("a module that is made by the program")
         if issubclass(kind, enum.Enum):
-            return known_objects.enumerator(self, kind, self.arguments(node))
+            return enums.enumerator(self, node, kind)
         if (made := tensor_types.made(self, node, kind)) is not None:
             return made
         if kind is collections.OrderedDict and (display := ordered_display(node)) is not None:
@@ -414,7 +419,7 @@ class Calls:
             arguments = Arguments([Result(node.args[0], items.value)], self.arguments(only_keywords(node)).named)
         else:
             arguments = self.present(self.arguments(node), name, 0)
-        arguments = with_floats(thing, arguments, node)
+        arguments = enums.plain_arguments(with_floats(thing, arguments, node))
         values = [result.value for result in arguments.positional]
         named = {key: result.value for key, result in arguments.named.items()}
         everything = [*values, *named.values()]
@@ -441,10 +446,3 @@ class Calls:
             return None
         guards = frozenset().union(*(self.scope.program.guards_of(value) for value in (*values, *named.values())))
         return self.expressions.known(node, Known(made, None, guards))
-
-
-def _of_either(node: ast.Call, function: ast.IfExp) -> ast.IfExp:
-    """A call of one of two functions, as one of two calls."""
-    first = ast.copy_location(ast.Call(function.body, node.args, node.keywords), node)
-    second = ast.Call(function.orelse, copy.deepcopy(node.args), copy.deepcopy(node.keywords))
-    return ast.copy_location(ast.IfExp(function.test, first, ast.copy_location(second, node)), node)

@@ -26,10 +26,10 @@ from ...semantics.generator_ops import MAKE, NAMESPACE
 from ..ir.tuple_keys import has_tuple_keys
 from .callees import is_of_torch
 from .declared_classes import declared_class
+from .default_values import DEFAULTS, default_of
 from .library_classes import is_deque, is_set
 from .rejections import NotCompiledError
 from .values import (
-    DEFAULTS,
     UNKNOWN,
     DictValue,
     Known,
@@ -285,7 +285,7 @@ class Classes:
         if isinstance(value, Known):
             value = self._widened(value)
         if isinstance(value, Scalar):
-            return _DEFAULTS.get(value.kind, "torch.device('cpu')")
+            return _DEFAULTS.get(value.kind) or default_of(annotation(value)) or "torch.device('cpu')"
         if isinstance(value, (ListValue, DictValue)):
             return "[]" if isinstance(value, ListValue) else "{}"
         if isinstance(value, TupleValue):

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ..torchscript.function_scope import is_iterator
-from . import later_keys, objects, records, sequences
+from . import enums, later_keys, objects, records, sequences
 from .effects import has_effects
 from .hints import is_plain
 from .interfaces import Result
@@ -187,7 +187,7 @@ class Conditions:
         if isinstance(result.value, ObjectValue) and not objects.decides(result.value):
             return True
         if not isinstance(result.value, Known) or isinstance(result.value.object, torch.Tensor):
-            return True if isinstance(result.value, Closure) else None
+            return True if isinstance(result.value, Closure) or enums.is_true(result.value) else None
         thing = result.value.object
         if not is_plain(thing) and not isinstance(thing, (torch.nn.Module, types.FunctionType, types.MethodType, type)):
             return None

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import enum
 import inspect
 import types
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,8 +54,10 @@ def is_written_out(kind: type, passed: frozenset[type]) -> bool:
         return False
     if _has_methods(kind) and kind not in passed:
         return True
-    has_factory = any(each.default_factory is not dataclasses.MISSING for each in dataclasses.fields(kind))
-    return has_factory or any(annotation(field_of(kind, each.name)) is None for each in dataclasses.fields(kind))
+    fields = dataclasses.fields(kind)
+    if any(each.default_factory is not dataclasses.MISSING or isinstance(each.default, enum.Enum) for each in fields):
+        return True
+    return any(annotation(field_of(kind, each.name)) is None for each in fields)
 
 
 def _has_methods(kind: type) -> bool:

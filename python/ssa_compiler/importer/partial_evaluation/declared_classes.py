@@ -1,15 +1,19 @@
-"""Named tuples and dataclasses, whose fields have declared types: TorchScript compiles these classes as they are."""
+"""Named tuples and dataclasses, whose fields have declared types, and enums: TorchScript compiles these classes as they
+are.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import enum
 import itertools
 from functools import lru_cache
 from typing import Any, get_type_hints
 
 from ..torchscript.field_types import types_of_defaults
+from .enum_classes import is_enum
 
-__all__ = ["declared_class", "declared_name", "declared_types"]
+__all__ = ["declared_class", "declared_name", "declared_types", "member_name"]
 
 _NAMES: dict[type, str] = {}
 _NUMBERS = itertools.count()
@@ -33,12 +37,18 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def declared_name(kind: type) -> str | None:
-    """Return a name for a class, None if it declares no fields."""
-    if not (issubclass(kind, tuple) and hasattr(kind, "_fields")) and not dataclasses.is_dataclass(kind):
+    """Return a name for a class, None if it declares no fields and is no enum."""
+    is_tuple = issubclass(kind, tuple) and hasattr(kind, "_fields")
+    if not is_tuple and not dataclasses.is_dataclass(kind) and not is_enum(kind):
         return None
     if kind not in _NAMES:
         _NAMES[kind] = f"_ssa_compiler_class_{next(_NUMBERS)}_{kind.__name__}"
     return _NAMES[kind]
+
+
+def member_name(thing: enum.Enum) -> str | None:
+    """Return an expression for a member of an enum, None if TorchScript has none."""
+    return f"{declared_name(type(thing))}.{thing.name}" if is_enum(type(thing)) else None
 
 
 def declared_class(name: str) -> type | None:

@@ -16,7 +16,7 @@ from .values import (
     joined,
 )
 
-__all__ = ["dispatch"]
+__all__ = ["dispatch", "of_either"]
 
 
 def dispatch(calls: CallEvaluator, node: ast.Call, chosen: ast.Subscript) -> Result:
@@ -53,3 +53,10 @@ def dispatch(calls: CallEvaluator, node: ast.Call, chosen: ast.Subscript) -> Res
         ast.copy_location(part, node)
     calls.scope.hoist(body, node)
     return Result(ast.copy_location(ast.Name(name, ast.Load()), node), value or UNKNOWN)
+
+
+def of_either(node: ast.Call, function: ast.IfExp) -> ast.IfExp:
+    """Return a call of one of two functions, as one of two calls."""
+    first = ast.copy_location(ast.Call(function.body, node.args, node.keywords), node)
+    second = ast.Call(function.orelse, copy.deepcopy(node.args), copy.deepcopy(node.keywords))
+    return ast.copy_location(ast.IfExp(function.test, first, ast.copy_location(second, node)), node)

@@ -14,6 +14,7 @@ from . import (
     attributes,
     displays,
     dtype_limits,
+    enums,
     later_keys,
     mixed_comparisons,
     named_tuple_methods,
@@ -27,6 +28,7 @@ from . import (
 from .comprehensions import comprehension
 from .conditions import Conditions, as_condition
 from .effects import has_effects, may_raise
+from .formatted_strings import formatted_string
 from .hints import are_plain, hint
 from .interfaces import Result, StatementEvaluator
 from .new_nodes import with_places
@@ -199,26 +201,7 @@ class Expressions(Conditions):
         return Result(None, Closure(node, self.scope))
 
     def _joinedstr(self, node: ast.JoinedStr) -> Result:
-        parts: list[str] = []
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                found = self.evaluate(part.value)
-                if isinstance(found.value, Known) and part.format_spec is None and part.conversion == -1:
-                    part.value = ast.copy_location(ast.Constant(str(self.scope.use(found.value))), part)
-                    parts.append(str(part.value.value))
-                    continue
-                part.value = displays.shown(self, found, part.value)
-                return self._rest_of_string(node, part)
-            parts.append(str(part.value))  # type: ignore[attr-defined]
-        text = "".join(parts)
-        return Result(ast.copy_location(ast.Constant(text), node), Known(text))
-
-    def _rest_of_string(self, node: ast.JoinedStr, last: ast.FormattedValue) -> Result:
-        """Evaluate what stands behind a part of an f-string."""
-        for part in node.values[node.values.index(last) + 1 :]:
-            if isinstance(part, ast.FormattedValue):
-                part.value = displays.shown(self, self.evaluate(part.value), part.value)
-        return Result(node, Scalar(str))
+        return formatted_string(self, node)
 
     def _namedexpr(self, node: ast.NamedExpr) -> Result:
         raise OrderError("an assignment expression")
@@ -233,6 +216,8 @@ class Expressions(Conditions):
             if records.is_record(owner.value):
                 raise NotCompiledError(f"{node.attr}, an attribute of a dict")
             return objects.attribute(self, owner, node)
+        if (found := enums.attribute(self, owner, node)) is not None:
+            return found
         if (found := named_tuple_methods.attribute(self, node, owner)) is not None:
             return found
         node.value = self.expression(owner, node.value)
@@ -277,13 +262,13 @@ class Expressions(Conditions):
         if isinstance(node.op, ast.Not):
             operand = self.evaluate(as_condition(node.operand))
         else:
-            operand = self.present(self.evaluate(node.operand))
+            operand = enums.as_plain(self.present(self.evaluate(node.operand)))
         if isinstance(operand.value, Known) and (folded := self._folded(node, type(node.op), [operand])):
             return folded
         if objects.is_object(operand.value) and (name := objects.SPECIAL.get(type(node.op))) is not None:
             if (called := objects.call_special(self.calls, name, operand, [], node)) is not None:
                 return called
-        if isinstance(node.op, ast.Not) and sequences.is_sequence(operand.value):
+        if isinstance(node.op, ast.Not) and (sequences.is_sequence(operand.value) or enums.is_true(operand.value)):
             return self.known(node, Known(not self.truth(operand, node.operand)))
         node.operand = self.expression(operand, node.operand)
         if isinstance(node.op, ast.Not):
@@ -304,6 +289,8 @@ class Expressions(Conditions):
         if isinstance(left.value, Known) and isinstance(right.value, Known):
             if folded := self._folded(node, type(node.op), [left, right]):
                 return folded
+        if not isinstance(left.value, Known) or not isinstance(right.value, Known):
+            left, right = enums.as_plain(left), enums.as_plain(right)
         if objects.is_object(left.value) and (name := objects.SPECIAL.get(type(node.op))) is not None:
             if (called := objects.call_special(self.calls, name, left, [right], node)) is not None:
                 return called
@@ -330,12 +317,19 @@ class Expressions(Conditions):
 
     def _compare(self, node: ast.Compare) -> Result:
         effects = any(has_effects(self.scope, part) for part in (node.left, *node.comparators))
+        if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            node.comparators = [enums.display(self, node.comparators[0])]
         results = [self.evaluate(part) for part in (node.left, *node.comparators)]
         values = [result.value for result in results]
         if len(values) == 2:
             kind = type(node.ops[0])
             if (called := self._compared(node, kind, results)) is not None:
                 return called
+            if kind in (ast.In, ast.NotIn) and (found := enums.contained(self, node, results)) is not None:
+                return found
+            if kind not in (ast.Is, ast.IsNot, ast.In, ast.NotIn) and any(map(enums.is_member, values)):
+                results = [enums.as_plain(result) for result in results]
+                values = [result.value for result in results]
             if kind in _ORDERINGS:
                 results = [self.present(result) for result in results]
                 values = [result.value for result in results]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import collections
-import enum
 import functools
 import inspect
 import types
@@ -19,10 +18,10 @@ from .callees import is_of_torch
 from .classes import is_list_class, is_plain_class
 from .interfaces import Arguments, CallEvaluator, Evaluated, Result
 from .new_nodes import with_places
-from .rejections import NeedsKnownError, NotCompiledError
+from .rejections import NotCompiledError
 from .values import DictValue, Known, ListValue, Value
 
-__all__ = ["MUTATING", "call", "enumerator", "holder_path", "method_of_container"]
+__all__ = ["MUTATING", "call", "holder_path", "method_of_container"]
 
 MUTATING = frozenset("append extend insert pop remove clear sort reverse update setdefault popitem".split())
 
@@ -162,22 +161,6 @@ def _at_dynamic_value(calls: CallEvaluator, node: ast.Call, owner: Known, argume
         raise NotCompiledError("a method of a container of the model")
     function.value = calls.expressions.expression(Result(None, owner), function.value, copied=True)
     return methods.of_container(calls, node, held, arguments)
-
-
-def enumerator(calls: CallEvaluator, kind: type[enum.Enum], arguments: Arguments) -> Result:
-    """Evaluate `Mode("fast")`, the enumerator that has a value.
-
-    Raises:
-        NeedsKnownError: the value is dynamic.
-        NotCompiledError: there is none.
-    """
-    values = [result.value for result in (*arguments.positional, *arguments.named.values())]
-    if len(values) != 1 or not isinstance(values[0], Known):
-        raise NeedsKnownError(f"{kind.__name__} of a dynamic value")
-    try:
-        return Result(None, Known(kind(values[0].object), None, calls.scope.program.guards_of(values[0])))
-    except ValueError as error:
-        raise NotCompiledError(str(error)) from error
 
 
 def holder_path(program: Evaluated, method: Value) -> str | None:

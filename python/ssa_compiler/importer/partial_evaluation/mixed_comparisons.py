@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 
+from .enum_classes import base_of, is_enum
 from .hints import number_kind
 from .interfaces import ExpressionEvaluator, Result
 from .new_nodes import with_places
@@ -63,6 +64,8 @@ def _kind(value: Value) -> type | None:
     if (ordered := is_list(value)) is not None:
         return list if ordered else tuple
     thing = value.kind if isinstance(value, Scalar) else type(value.object) if isinstance(value, Known) else None
+    if is_enum(thing) and base_of(thing) is None:
+        return thing
     return str if thing is str else dict if isinstance(value, DictValue) or thing is dict else None
 
 

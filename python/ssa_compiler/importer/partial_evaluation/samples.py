@@ -15,6 +15,7 @@ import torch
 from ..isolation.fake_mode import FakeMode
 from . import packed_sequences
 from .annotated_results import annotated, as_declared, declared
+from .enum_classes import is_enum
 from .hints import count_of
 from .other_samples import other_samples
 from .sample_memo import key_of
@@ -329,6 +330,7 @@ class Samples:
             return self._copied(value.sample)
         if isinstance(value, Scalar):
             hint = value.hint if value.hint is not None else _HINTS.get(value.kind)
+            hint = next(iter(value.kind)) if hint is None and is_enum(value.kind) else hint
             if hint is not None:
                 return hint
         if isinstance(value, ListValue) and value.sample is not None:

@@ -19,6 +19,7 @@ from ...errors import SourceLocation
 from ..torchscript.function_scope import Names
 from . import optional_variables, unions
 from .constants import is_constant
+from .declared_classes import member_name
 from .effects import has_effects
 from .fitting_types import fits
 from .interfaces import Evaluated, Result
@@ -446,4 +447,4 @@ def _text(thing: Any) -> str | None:
     if isinstance(thing, dict) and thing:
         pairs = [(_text(key), _text(part)) for key, part in thing.items()]
         return None if any(None in pair for pair in pairs) else "{" + ", ".join(f"{k}: {v}" for k, v in pairs) + "}"
-    return None
+    return member_name(thing) if isinstance(thing, enum.Enum) else None

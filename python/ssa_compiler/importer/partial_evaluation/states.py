@@ -7,6 +7,7 @@ object, by the way to it: `clock.step`. That is where it is read before a call, 
 from __future__ import annotations
 
 import ast
+import enum
 import typing
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,6 +17,8 @@ import torch
 
 from ..ir.tuple_keys import has_tuple_keys
 from .classes import is_plain_class
+from .declared_classes import declared_class
+from .enum_classes import is_enum
 from .interfaces import Evaluated, Result
 from .reading import MISSING, read
 from .rejections import NotCompiledError
@@ -38,6 +41,15 @@ __all__ = ["States"]
 
 _TYPES = {"Tensor": torch.Tensor, **{name: getattr(typing, name) for name in ("List", "Dict", "Tuple", "Optional")}}
 _TYPES["torch"] = torch
+
+
+class _Types(dict[str, Any]):
+    """What the names in the types of attributes mean."""
+
+    def __missing__(self, name: str) -> Any:
+        if (kind := declared_class(name)) is None:
+            raise KeyError(name)
+        return kind
 
 
 class States:
@@ -79,7 +91,7 @@ class States:
         own = program.part_of(path, name)
         value = self._value(held, own)
         try:
-            kind = eval(annotation(value) or "", dict(_TYPES))
+            kind = eval(annotation(value) or "", _Types(_TYPES))
         except (NameError, SyntaxError):
             raise NotCompiledError(f"{name}, an attribute that TorchScript has no type for") from None
         node = program.held_expression(scope, own, held, where)
@@ -102,7 +114,14 @@ class States:
             NotCompiledError: its type is not known, or one that it cannot have.
         """
         thing = owner.object
-        if read(thing, name) is not MISSING:
+        if (held := read(thing, name)) is not MISSING:
+            if isinstance(thing, torch.nn.Module) and (held is None or isinstance(held, enum.Enum)):
+                before = Known(held) if held is None else self._program.samples.value(held)
+                self.declare(
+                    thing,
+                    name,
+                    joined(before, self._program.elements.get(("attribute", name)), self._program.samples.of),
+                )
             return None
         self._program.elements["added", id(thing), name] = UNKNOWN
         if (kind := self._added_type(name)) is None:
@@ -122,7 +141,7 @@ class States:
         if value is None or not _can_be_added(value):
             return None
         try:
-            return eval(annotation(value) or "", dict(_TYPES))
+            return eval(annotation(value) or "", _Types(_TYPES))
         except (NameError, SyntaxError):
             return None
 
@@ -138,6 +157,9 @@ class States:
         held = vars(module).get(name, MISSING)
         if isinstance(inner, TensorValue) and (held is None or type(held) is torch.Tensor):
             kind = _TYPES["Optional"][torch.Tensor] if inner is not value else torch.Tensor
+            self._types.setdefault(id(module), {})[name] = kind
+        elif isinstance(inner, Scalar) and is_enum(inner.kind) and (held is None or type(held) is inner.kind):
+            kind = inner.kind if inner is value else _TYPES["Optional"][inner.kind]
             self._types.setdefault(id(module), {})[name] = kind
         elif inner is not value and isinstance(inner, Scalar) and _can_be_added(inner):
             if held is None or type(held) is inner.kind:
@@ -229,7 +251,7 @@ class States:
         text = annotation(found)
         if text is not None and (isinstance(found, DictValue) or not value.object):
             with suppress(NameError, SyntaxError):
-                self._types.setdefault(id(module), {})[name] = eval(text, dict(_TYPES))
+                self._types.setdefault(id(module), {})[name] = eval(text, _Types(_TYPES))
         if has_tuple_keys(value.object):
             self._program.hold(module, name, value.object)
         return found
@@ -264,7 +286,7 @@ def _can_be_added(value: Value | None) -> bool:
     if isinstance(value, TensorValue):
         return True
     if isinstance(value, Scalar):
-        return value.kind in (bool, int, float, str, torch.Generator)
+        return value.kind in (bool, int, float, str, torch.Generator) or is_enum(value.kind)
     if isinstance(value, TupleValue):
         return bool(value.elements) and not value.names and all(map(_can_be_added, value.elements))
     if isinstance(value, ListValue):

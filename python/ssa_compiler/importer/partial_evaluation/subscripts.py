@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ..ir.tuple_keys import has_tuple_keys
-from . import default_dicts, records, sequences, wanted_records
+from . import default_dicts, enums, records, sequences, wanted_records
 from .displays import spread
 from .effects import has_effects
 from .ellipses import expanded
@@ -45,10 +45,10 @@ __all__ = ["element_of_known", "index_of", "subscript"]
 
 def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
     """Evaluate `a[i]`."""
-    if isinstance(node.value, ast.Dict) and (found := _function(expressions, node.value, node.slice)) is not None:
+    if isinstance(node.value, ast.Dict) and (found := _of_display(expressions, node, node.value)) is not None:
         return found
     owner = expressions.present(expressions.evaluate(node.value), TypeError, "'NoneType' object is not subscriptable")
-    index = index_of(expressions, node.slice)
+    index = _index_in(expressions, owner.value, node.slice)
     if isinstance(owner.value, IndexValue):
         return _of_index(expressions, owner, index)
     if isinstance(owner.value, Known) and not isinstance(owner.value.object, torch.Tensor):
@@ -102,6 +102,18 @@ def subscript(expressions: ExpressionEvaluator, node: ast.Subscript) -> Result:
         made = expressions.samples.result(operator.getitem, [value, _as_tensors(index.value)], {}, "select")
         return Result(node, made if getattr(made, "dtype", None) is not None else TensorValue(value.dtype))
     return Result(node, Scalar(str) if isinstance(value, Scalar) and value.kind is str else UNKNOWN)
+
+
+def _index_in(expressions: ExpressionEvaluator, owner: Value, node: ast.expr) -> Result:
+    """Evaluate an index; a member of an enum that is an int is that int, but to a dict."""
+    index = index_of(expressions, node)
+    return index if isinstance(owner, Known) and type(owner.object) is dict else enums.as_plain(index)
+
+
+def _of_display(expressions: ExpressionEvaluator, node: ast.Subscript, display: ast.Dict) -> Result | None:
+    """`{...}[key]` of which only one element is asked; None if it is none."""
+    found = _function(expressions, display, node.slice)
+    return enums.of_display(expressions, node) if found is None else found
 
 
 def _of_index(expressions: ExpressionEvaluator, owner: Result, index: Result) -> Result:
@@ -270,21 +282,24 @@ def _of_tuple(expressions: ExpressionEvaluator, node: ast.Subscript, value: Tupl
 
 def _of_known(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Result, index: Result) -> Result:
     assert isinstance(owner.value, Known)
-    thing = owner.value.object
+    known, thing = owner.value, owner.value.object
     if isinstance(thing, (torch.nn.ParameterList, torch.nn.ParameterDict)):
-        return _parameter(expressions, node, owner.value, index)
+        return _parameter(expressions, node, known, index)
     if thing is None:
         node.value, node.slice = expressions.expression(owner, node.value), expressions.expression(index, node.slice)
         return Result(node, NEVER)  # it raises
     if not hasattr(type(thing), "__iter__"):
         raise NotCompiledError("an element of what has none")
+    part = lambda key: element_of_known(expressions, known, Known(key))  # noqa: E731
     if isinstance(index.value, Known):
         try:
-            found = element_of_known(expressions, owner.value, index.value)
+            found = element_of_known(expressions, known, index.value)
         except (IndexError, KeyError, TypeError):
             found = None
         if found is not None:
             return found
+    elif (chosen := enums.element(expressions, known, index, part, node)) is not None:
+        return chosen
     elif isinstance(thing, (torch.nn.ModuleList, torch.nn.Sequential, torch.nn.ModuleDict)):
         raise NeedsKnownError("a part of a model chosen by a dynamic value")
     if owner.node is None and (literal(thing, node) is None or has_tuple_keys(thing)):
@@ -295,7 +310,7 @@ def _of_known(expressions: ExpressionEvaluator, node: ast.Subscript, owner: Resu
     node.value = expressions.expression(owner, node.value, copied=is_copy)
     node.slice = expressions.expression(index, node.slice)
     if isinstance(thing, (list, tuple)) and thing:
-        value = _any_of(expressions, thing, owner.value.path)
+        value = _any_of(expressions, thing, known.path)
         if isinstance(node.slice, ast.Slice):
             return Result(node, ListValue(value))
         if isinstance(thing, tuple) and isinstance(node.value, ast.Tuple):

@@ -15,11 +15,11 @@ from typing import Any
 
 from ...abi.records import choice_class, choice_numbers, choice_types
 from . import optional_variables
+from .default_values import default_of
 from .interfaces import Result, StatementEvaluator, Written
 from .new_nodes import with_places
 from .rejections import NotCompiledError
 from .values import (
-    DEFAULTS,
     UNKNOWN,
     ObjectValue,
     OptionalValue,
@@ -51,7 +51,6 @@ __all__ = [
 ]
 
 _KIND = "_ssa_compiler_kind_of_"
-_DEFAULTS = {kind.__name__: text for kind, text in DEFAULTS.items()}
 _MOST = 4
 
 
@@ -191,8 +190,8 @@ def declared(scope: Any, parameters: Sequence[str], body: Sequence[ast.stmt], wh
             stored = scope.stored_name(name, number)
             if stored in parameters:
                 continue
-            if text in _DEFAULTS:
-                first.append(_assigned(stored, _DEFAULTS[text], where))
+            if (default := default_of(text)) is not None:
+                first.append(_assigned(stored, default, where))
                 continue
             kind = text if text.startswith("Optional[") else f"Optional[{text}]"
             nothing = ast.copy_location(ast.Constant(None), where)
@@ -209,7 +208,7 @@ def alternatives(scope: Any, value: UnionValue, where: ast.AST) -> list[tuple[in
     for stored, part in value.parts:
         node: Any = ast.copy_location(ast.Name(stored, ast.Load()), where)
         texts = scope.kinds.get(scope.variable_of(stored), [])
-        may_be_none = stored not in scope.parameters and annotation(part) not in _DEFAULTS
+        may_be_none = stored not in scope.parameters and default_of(annotation(part)) is None
         if texts[scope.number_of(stored) :] and texts[scope.number_of(stored)].startswith("Optional["):
             may_be_none = True
         if not isinstance(part, OptionalValue):
@@ -353,7 +352,7 @@ def returned(scope: Any, value: Value, node: ast.expr) -> ast.expr:
         return node
     parts: list[ast.expr] = [ast.Constant(number)]
     for other, _ in known.parts:
-        default = ast.parse(_DEFAULTS.get(other, "None"), mode="eval").body
+        default = ast.parse(default_of(other) or "None", mode="eval").body
         parts.append(node if other == text else default)
     call = ast.Call(ast.Name(_class_of(scope, known).name, ast.Load()), parts, [])
     call.is_pure = True  # type: ignore[attr-defined]
@@ -383,7 +382,7 @@ def _class_of(scope: Any, known: UnionValue) -> Any:
     kind = scope.program.classes.value(choice_class(kinds, tuple(range(len(kinds)))))
     scope.program.classes.learn(kind.kind, "kind", Scalar(int))
     for place, (text, value) in enumerate(known.parts):
-        is_held = text in _DEFAULTS or isinstance(value, OptionalValue)
+        is_held = default_of(text) is not None or isinstance(value, OptionalValue)
         nothing = is_none(value) or is_held
         scope.program.classes.learn(kind.kind, f"value_{place}", value if nothing else OptionalValue(value))
     return kind

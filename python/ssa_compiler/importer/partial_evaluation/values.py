@@ -14,10 +14,10 @@ from typing import Any, Union, get_args, get_origin
 import torch
 
 from .declared_classes import declared_name, declared_types
+from .enum_classes import is_enum
 
 __all__ = [
     "ATTRIBUTE",
-    "DEFAULTS",
     "NEVER",
     "UNKNOWN",
     "Closure",
@@ -49,8 +49,6 @@ __all__ = [
 
 ATTRIBUTE = "an attribute"
 """Stands, with its name, for the place of a list or dict that is an attribute of the model."""
-DEFAULTS = {bool: "False", int: "0", float: "0.0", complex: "0j", str: "''"}
-"""An expression for some value of a type."""
 _SCALARS = (bool, int, float, complex, str)
 _WRITTEN = {torch.device: "torch.device", torch.dtype: "int", torch.Generator: "torch.Generator"}
 
@@ -118,7 +116,7 @@ class TensorValue(Value):
 
 @dataclass(frozen=True)
 class Scalar(Value):
-    """A bool, int, float, complex, str, torch.device, torch.dtype or torch.Generator.
+    """A bool, int, float, complex, str, torch.device, torch.dtype or torch.Generator, or a member of an enum.
 
     Attributes:
         kind: its class.
@@ -258,7 +256,7 @@ def value_of(thing: Any, sample: Callable[[torch.Tensor], Any]) -> Value:
         return _NOTHING
     if isinstance(thing, torch.Generator):
         return Scalar(torch.Generator)
-    if isinstance(thing, (*_SCALARS, torch.device, torch.dtype)):
+    if isinstance(thing, (*_SCALARS, torch.device, torch.dtype)) or is_enum(type(thing)):
         return Scalar(type(thing), thing)
     if isinstance(thing, torch.Size):
         return ListValue(Scalar(int), is_tuple=True, length=len(thing), sample=thing)
@@ -314,7 +312,7 @@ def type_value(kind: Any) -> Value:
         return DictValue(key_type(parts[0]), parts[1])
     if origin is tuple:
         return TupleValue(tuple(parts))
-    if isinstance(kind, type) and kind in (*_SCALARS, torch.Generator):
+    if isinstance(kind, type) and (kind in (*_SCALARS, torch.Generator) or is_enum(kind)):
         return Scalar(kind)
     return ObjectValue(kind) if isinstance(kind, type) and declared_name(kind) is not None else UNKNOWN
 
@@ -409,6 +407,8 @@ def annotation(value: Value | None) -> str | None:
             return "Optional[Tensor]"
         general = value_of(value.object, lambda tensor: None)
         return annotation(general)
+    if isinstance(value, Scalar) and is_enum(value.kind):
+        return declared_name(value.kind)
     if isinstance(value, Scalar):
         return _WRITTEN.get(value.kind, value.kind.__name__)
     if isinstance(value, (ListValue, OptionalValue)):

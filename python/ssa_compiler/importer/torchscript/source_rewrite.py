@@ -41,6 +41,7 @@ from ..ir.purity import unfolded
 from ..isolation.patching import replaced
 from .as_eager import as_eager, unused_functions_run
 from .boolean_operators import choose_operands
+from .enum_names import enum_names
 from .evaluation_order import compute_once
 from .function_scope import (
     Names,
@@ -97,6 +98,7 @@ def script_all(
         _plain_functions(),
         plain_dataclasses(),
         string_annotations(),
+        enum_names(),
         unfolded(),
         nullcontext() if scripted else unused_functions_run(),
         _parsed_with(rewrite),
@@ -114,6 +116,7 @@ def script_plainly(script: Callable[[], Any]) -> Any:
         _private_caches(),
         plain_dataclasses(),
         string_annotations(),
+        enum_names(),
         unfolded(),
         unused_functions_run(),
         _parsed_with(_chosen),

@@ -6,6 +6,7 @@ the user's (`ImportPlan.held`); then it is written back as an argument is.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,7 +46,7 @@ def _can_be_passed(value: Any) -> bool:
         return all(map(_is_key, value)) and all(map(_can_be_passed, value.values()))
     if type(value) in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
         return all(map(_can_be_passed, value))
-    return type(value) in _PLAIN or isinstance(value, (torch.Tensor, torch.Generator))
+    return type(value) in _PLAIN or isinstance(value, (torch.Tensor, torch.Generator, enum.Enum))
 
 
 def _is_key(key: Any) -> bool:

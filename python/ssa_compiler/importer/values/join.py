@@ -15,6 +15,7 @@ import sympy
 import torch
 
 from ..ir.emitter import DTYPE_NUMBERS
+from .chosen_members import is_members, member, number_of
 from .chosen_strings import rebuilt, text_parts
 from .dict_items import aligned, is_items, marked, of_marked
 from .dynamic_list_value import DynamicListValue, Element, is_growing, promote
@@ -74,7 +75,7 @@ def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Val
         if isinstance(value, Uninitialized):
             parts: tuple[Value, ...] = (value,) * len(a.elements)
         else:
-            parts = text_parts(state, value, a.keys) if a.kind is str else _parts(value, heap)
+            parts = _parts_of(state, value, a, heap)
             parts = _with_later_keys(value, parts, a, heap)
             if is_growing_abstract(a) and not is_growing(parts):
                 parts = (_promoted(state, parts, a),)
@@ -100,6 +101,13 @@ def operands(state: State, value: Value, a: Abstract, heap: dict[Site, tuple[Val
             return [emitter.cast(value.ssa, to), *map(emitter.expression, carried)]
         return [_placeholder(state, a, to), *([emitter.constant(0)] * a.carried)]
     return []
+
+
+def _parts_of(state: State, value: Value, a: Elements, heap: dict[Site, tuple[Value, ...]]) -> tuple[Value, ...]:
+    """The parts of a value that is joined one by one."""
+    if a.kind is str:
+        return text_parts(state, value, a.keys)
+    return (number_of(value),) if is_members(a.kind) else _parts(value, heap)
 
 
 def _parts(value: Value, heap: dict[Site, tuple[Value, ...]]) -> tuple[Value, ...]:
@@ -220,6 +228,8 @@ def _rebuilt_elements(state: State, a: Elements, next_ssa: Callable[[], Any], si
     elements = tuple(rebuild(state, element, next_ssa) for element in a.elements)
     if a.kind is str:
         return rebuilt(state, elements, a.keys)
+    if is_members(a.kind):
+        return member(a.kind, elements[0])
     if a.kind is tuple:
         return TupleValue(elements, a.fields, a.type_name)
     return _rebuilt_container(state, a, site, elements)

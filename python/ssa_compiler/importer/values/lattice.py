@@ -16,6 +16,7 @@ from .values import (
     DictRef,
     ListRef,
     MaybeAlias,
+    MemberValue,
     OptionalValue,
     RuntimeStr,
     Site,
@@ -177,6 +178,8 @@ def abstract(value: Value) -> Abstract:
         return Elements(tuple, tuple(abstract(e) for e in value.elements), value.fields, value.type_name)
     if isinstance(value, RuntimeStr) and (parts := getattr(value, "parts", ())):  # one of several, see `chosen_strings`
         return Elements(str, tuple(map(abstract, parts)), keys=getattr(value, "templates", ()))
+    if isinstance(value, MemberValue):
+        return Elements(value.kind, (abstract(value.number),))
     if isinstance(value, Uninitialized):
         return Missing(value.kind)
     if isinstance(value, OptionalValue):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 
 from ...errors import UnsupportedProgramError
 from ..ir.emitter import DTYPE_NAMES
+from . import chosen_members
 from .chosen_strings import joinable
 from .dict_items import Later, aligned, is_items, marked, merged, settled
 from .dynamic_list_value import SCALAR_DTYPES, DynamicListValue, Element, LengthChanges, common_element
@@ -133,6 +135,8 @@ def _same(a: Value, b: Value) -> bool:
             return False
         if isinstance(a.value, (float, complex)):
             return repr(a.value) == repr(b.value)  # 0.0 equals -0.0, and NaN nothing
+        if isinstance(a.value, enum.Enum):  # which may say anything of what it equals
+            return a.value is b.value
         return bool(a.value == b.value) or repr(a.value) == repr(b.value)
     if isinstance(a, (ListRef, DictRef)):
         return a == b
@@ -190,6 +194,8 @@ def _describe(state: State, a: Abstract) -> str:
         return repr(a.value.value) if isinstance(a.value, ConstValue) else type(a.value).__name__
     if isinstance(a, AnyScalar):
         return f"a run-time {a.kind.__name__}"
+    if isinstance(a, Elements) and chosen_members.is_members(a.kind):
+        return f"a member of {a.kind.__name__}"
     if isinstance(a, Elements):
         return f"a {a.kind.__name__} of {len(a.elements)} elements"
     return "an unset variable"
@@ -278,6 +284,8 @@ def join(
         return references
     if not state.plan.splits and (texts := joinable(state, a, b)) is not None:
         return _join_elements(state, *texts, what, heap_a, heap_b)
+    if (members := chosen_members.joinable(a, b)) is not None:
+        return _join_elements(state, *members, what, heap_a, heap_b)
     a, b = _opened(state, a, heap_a), _opened(state, b, heap_b)
     if isinstance(a, Elements) and isinstance(b, Elements):
         return _join_elements(state, a, b, what, heap_a, heap_b)

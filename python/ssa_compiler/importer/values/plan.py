@@ -46,7 +46,8 @@ class Form:
         type_name: their class.
         objects: whether the elements are objects.
         parts: whether a list of tensors is one of their rows, with the place and the number of those of each.
-        numbers: what the elements are lists of, if they are no tensors: int, float or bool.
+        numbers: what the elements are lists of, if they are no tensors: int, float or bool; the enum that they are
+            members of.
         written: whether these lists are changed, so that it has to be known which they are.
     """
 

@@ -7,6 +7,7 @@ storage is rooted at, and open questions about aliasing.
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ __all__ = [
     "GradMode",
     "ListRef",
     "MaybeAlias",
+    "MemberValue",
     "ModuleValue",
     "ObjectRef",
     "OptionalValue",
@@ -228,6 +230,19 @@ class ChosenRef(Value):
 
 
 @dataclass(eq=False)
+class MemberValue(Value):
+    """A member of an enum that control flow decides on.
+
+    Attributes:
+        kind: the enum.
+        number: a dynamic int that says which of its members it is.
+    """
+
+    kind: type[enum.Enum]
+    number: ScalarValue
+
+
+@dataclass(eq=False)
 class ModuleValue(Value):
     """A (sub)module; `path` is its qualified name, empty for the root."""
 
@@ -293,6 +308,8 @@ def in_words(value: Value) -> str:
         return in_words(value.choices[0])
     if isinstance(value, ObjectRef):
         return f"an object of class {value.short_name}"
+    if isinstance(value, MemberValue):
+        return f"a member of {value.kind.__name__}"
     if isinstance(value, (ConstValue, ScalarValue)):
         kind = value.kind if isinstance(value, ScalarValue) else type(value.value)
         return f"{'an' if kind is int else 'a'} {kind.__name__}"

@@ -79,7 +79,6 @@ class Outputs:
         self.tensors: list[TensorValue] = []
         self.leaves: dict[int, tuple[TensorValue, OutputLeaf]] = {}
         self._renewed: dict[int, OutputLeaf] = {}
-        self._copied: list[Site] = []
         self._listed: set[Site] = set()
         self._specs: dict[Site, OutputSpec] = {}
         self._arenas: dict[str, OutputColumns] = {}
@@ -161,9 +160,7 @@ class Outputs:
     def _container(self, value: DictRef | ListRef) -> OutputSpec:
         """A list, dict or object, which has one spec however many places of the result it is in."""
         containers = self._containers
-        self._check_objects(value.cell)
-        if value.cell not in self._state.heap.forms:
-            self._check_identity(value, value.cell in self._state.heap.copied)
+        self._check_shared(value)
         if value.cell in self._state.heap.caller_owned:
             return OutputArgument(self._state.heap.caller_owned[value.cell].route)
         if path := self._state.heap.module_owned.get(value.cell):  # what is returned is the module's own object
@@ -184,7 +181,6 @@ class Outputs:
         if value.cell in self._state.heap.forms:
             form = self._state.heap.forms[value.cell]
             if form.parts:
-                self._check_identity(value, form.numbers is not None)
                 rows, *bounds = self._state.heap.contents[value.cell]
                 held = containers.is_growing(rows)
                 buffer = self._copy(self._state.heap.contents[rows.cell][0].buffer) if held else rows  # type: ignore[attr-defined]
@@ -223,27 +219,22 @@ class Outputs:
             self._arenas[type_name] = self._objects(tuple(map(self.output, columns.values())), [*columns], type_name)
         return self._arenas[type_name]
 
-    def _check_objects(self, cell: Site) -> None:
-        """Reject objects that may be one in eager in two places of the result, and copies here."""
-        heap = self._state.heap
+    def _check_shared(self, value: DictRef | ListRef) -> None:
+        """Reject objects, and lists of numbers, that may be one in eager in two places of the result, and copies here."""
+        cell, heap = value.cell, self._state.heap
         shared = heap.sharing(cell) if cell in heap.shared else set()
         if cell in heap.shared.get(cell, ()) or self._listed & shared:
+            form = heap.forms.get(cell)
+            if isinstance(value, ListRef) and not (form is not None and form.objects):
+                raise self._state.unsupported(
+                    "a list of numbers that is in two places of the result, of which one is a list of dynamic length; "
+                    "return list(...) of it"
+                )
             raise self._state.unsupported(
                 "an object that may be in two places of the result, of which one is in a list of dynamic length; return "
                 "a copy of it"
             )
         self._listed.add(cell)
-
-    def _check_identity(self, value: DictRef | ListRef, is_copied: bool) -> None:
-        """Reject lists that are one in eager in two places of the result, and copies here."""
-        heap, before = self._state.heap, list(self._copied)
-        self._copied += is_copied * [value.cell]
-        copied = [heap.copied[cell] for cell in self._copied if cell in heap.copied]
-        if is_copied and (any(copied) or (copied and before)):
-            raise self._state.unsupported(
-                "a list of numbers that is in two places of the result, of which one is a list of dynamic length; "
-                "return list(...) of it"
-            )
 
     def _dict_class(self, value: DictRef | ListRef) -> dict[str, Any]:
         """The class of a dict, as `OutputDict` describes it."""

@@ -1,7 +1,7 @@
 """Lists of numbers that are elements of lists in parts (`ragged_lists`), which hold copies of them.
 
 Nobody can tell as long as they do not change, and only one of them is in the result: such a list cannot be changed from
-there on, and `Heap.copied` says which there are.
+there on, `Heap.copied` says which there are, and `Heap.shared` which of them are one list in eager.
 """
 
 from __future__ import annotations
@@ -43,29 +43,34 @@ class NumberLists:
         places = self._places.setdefault(element.cell, []) if element.cell in heap.copied else []
         here = self._state.site()
         if element.cell in heap.copied and not all(exclude(place, here) for place in places or [()]):
-            heap.copied[cell] = True
+            heap.share(cell, cell)
+        heap.share(element.cell, cell)
         self._places[element.cell] = [*places, here]
         self._keep(element)
         return self._growing.rows(self._growing.lifted(heap.contents[element.cell], ConstValue(form.numbers())))
 
-    def read(self, form: Form, rows: TensorValue, count: Value) -> Value:
-        """Return the element that so many rows are."""
+    def read(self, owner: Site, rows: TensorValue, count: Value) -> Value:
+        """Return the element of a list that so many rows are."""
+        form = self._state.heap.forms[owner]
         if form.numbers is None:
             return rows
         made = self._containers.new_list([DynamicListValue(rows, count, form.numbers)])
         self._places.pop(made.cell, None)
         self._keep(made)
+        self._state.heap.share(made.cell, owner)
         return made
 
     def _keep(self, element: ListRef) -> None:
         """Note a list that is a copy."""
         self._state.heap.frozen.add(element.cell)
-        self._state.heap.copied[element.cell] = False
+        self._state.heap.copied.add(element.cell)
 
-    def share(self, *lists: Any) -> None:
-        """Note that lists have elements of one another."""
-        for each in lists:
-            self._state.heap.copied.setdefault(each.cell, False)
+    def share(self, one: Any, other: Any) -> None:
+        """Note that a list in parts has elements of another list."""
+        heap = self._state.heap
+        heap.copied |= {one.cell, other.cell}
+        if heap.forms[one.cell].numbers is not None:
+            heap.share(one.cell, other.cell)
 
 
 def exclude(one: Site, other: Site) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..values.diagnostics import ProgramRaises
-from ..values.values import ConstValue, ScalarValue, Value
+from ..values.state import State
+from ..values.values import ConstValue, ListRef, ScalarValue, Value
 from .dynamic_lists import DynamicLists
+from .list_forms import in_columns, in_parts
 
 __all__ = ["PositionedOps", "position_in"]
 
@@ -19,6 +21,7 @@ class PositionedOps:
     A position that is dynamic makes of the list one whose length is dynamic, to which this is no other case.
     """
 
+    state: State
     growing: DynamicLists
 
     def elements(self, value: Value) -> tuple[Value, ...]:
@@ -63,10 +66,15 @@ class PositionedOps:
             target: the list.
             like: what its elements are like.
             args: the op's further arguments.
+        Raises:
+            OtherForm: a list of dynamic length with such elements has to be in another form.
         """
-        run = self.growing.method(name)
+        run, elements = self.growing.method(name), self.elements(target)
         assert run is not None
-        changed, result = run((), self.growing.lifted(self.elements(target), like), *args)
+        assert isinstance(target, ListRef)
+        in_columns(self.state, target.cell, [like, *elements], self.state.heap.contents)
+        in_parts(self.state, target.cell, [like, *elements])
+        changed, result = run((), self.growing.lifted(elements, like), *args)
         assert changed is not None
         self.store(target, (changed,), name)
         return result

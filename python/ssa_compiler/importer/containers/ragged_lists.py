@@ -102,7 +102,8 @@ class RaggedLists:
         """A new list of these parts."""
         cell = self.state.site()
         self.state.heap.contents[cell], self.state.heap.forms[cell] = lists, form
-        self.state.heap.copied.pop(cell, None)
+        self.state.heap.copied.discard(cell)
+        self.state.heap.shared.pop(cell, None)
         return ListRef(cell)
 
     def rows(self, target: Any) -> DynamicListValue | None:
@@ -226,7 +227,7 @@ class RaggedLists:
         at = self.known_at if form.written else self.at
         begin, count = at(places, index), at(numbers, index)
         part = self.part(self.present(target), begin, count)
-        made = self.numbers.read(form, part, self.natural("number of rows", count))
+        made = self.numbers.read(target.cell, part, self.natural("number of rows", count))
         self.nested.note(target, made, index if form.written else None)
         return made
 

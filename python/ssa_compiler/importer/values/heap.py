@@ -93,12 +93,12 @@ class Heap:
         places: where lists, dicts and attributes were changed last, by cell.
         nested: what the numbers are that lists in a list hold, where TorchScript says so.
         copied: lists of numbers that are in lists in parts, which hold copies of them, and lists in parts of which
-            elements are in others as well; whether one may have an element twice.
+            elements are in others as well.
         origins: lists of numbers that are elements of lists in parts.
         lost: lists in parts whose elements may have names of which it is not known which element they are.
         numbers: what numbers say which of several containers one is, by cell.
         shared: for objects in lists of dynamic length, and such lists, those that may have an object in common with
-            them; `("joined", class)` for all of a class that a join has made, or made something of.
+            them, and likewise for lists of numbers in lists in parts; `("joined", class)` for all of a class that a join has made, or made something of.
         frozen: cells whose identity was lost at a join, or in a list of dynamic length; changing them is rejected.
         unshared: cells of which the value that a join makes is the one name left.
         joined: for a cell that a join has made and that is no copy, those that it is.
@@ -116,7 +116,7 @@ class Heap:
         self.forms: dict[Site, Form] = {}
         self.places: dict[Site, SourceLocation | None] = {}
         self.nested: dict[Site, type] = {}
-        self.copied: dict[Site, bool] = {}
+        self.copied: set[Site] = set()
         self.origins: dict[Site, Origin] = {}
         self.lost: set[Site] = set()
         self.numbers: dict[Site, int] = {}
@@ -134,7 +134,8 @@ class Heap:
     def forget(self, cell: Site) -> None:
         """Forget what is known of a container, but for what it holds: another one is made there."""
         self.frozen.discard(cell)
-        known: tuple[dict[Site, Any], ...] = (self.shared, self.copied, self.origins, self.tuples, self.dict_classes)
+        self.copied.discard(cell)
+        known: tuple[dict[Site, Any], ...] = (self.shared, self.origins, self.tuples, self.dict_classes)
         for each in known:
             each.pop(cell, None)
 
@@ -183,11 +184,11 @@ class Heap:
         return found
 
     def note_join(self, cell: Site, type_name: str) -> None:
-        """Note that a join makes something of an object or a list of objects, or has made it.
+        """Note that a join makes something of an object, a list of objects or a list of numbers, or has made it.
 
         Args:
             cell: the object or the list.
-            type_name: the class of the objects.
+            type_name: the class of the objects; "" for lists of numbers.
         """
         joined = ("joined", type_name)  # one is not told apart from another
         for each in [cell, *self.shared.get(cell, ())]:

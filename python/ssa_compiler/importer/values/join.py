@@ -240,9 +240,9 @@ def _rebuilt_container(state: State, a: Elements, site: Site, elements: tuple[Va
     state.heap.contents[site] = of_marked(elements, a.keys) if a.kind is dict else elements
     (state.heap.frozen.discard if a.cells else state.heap.frozen.add)(site)
     state.heap.joined[site] = a.cells
-    classes = [form.type_name for form in a.keys if form.objects] if a.kind is list else [a.type_name]
-    for name in filter(None, classes) if state.heap.shared else ():
-        state.heap.note_join(site, name)
+    if state.heap.shared and (a.kind is list or a.type_name):
+        objects = [form.type_name for form in a.keys if form.objects] if a.kind is list else [a.type_name]
+        state.heap.note_join(site, objects[0] if objects else "")
     if a.kind is dict:
         if a.fields:
             state.heap.dict_classes[site] = a.fields[0]

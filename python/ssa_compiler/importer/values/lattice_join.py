@@ -238,8 +238,8 @@ def _opened(state: State, a: Abstract, heaps: dict[Site, tuple[Value, ...]]) -> 
         found = state.heap.dict_classes.get(cell)
         fields = () if found is None else (found,)
         form = state.heap.forms.get(cell)
-        if (cell in state.heap.shared and kind is dict) or (form is not None and form.objects):
-            state.heap.note_join(cell, type_name if form is None else form.type_name)
+        if cell in state.heap.shared or (form is not None and form.objects):
+            state.heap.note_join(cell, form.type_name if form is not None else type_name if kind is dict else "")
         own = (cell,) if cell in state.heap.unshared else ()
         if kind is dict:
             items = settled(heaps[cell])  # type: ignore[arg-type]

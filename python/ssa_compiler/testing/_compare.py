@@ -57,7 +57,8 @@ class Outcome:
     """What one side did: a result or an error, and the arguments and module state afterwards.
 
     `copies` are the tensors of the result that the conversion documents as copies of what may be an argument, `random`
-    the state of PyTorch's random numbers.
+    the state of PyTorch's random numbers. `converted` says that TorchScript ran, which makes the containers of
+    the result anew wherever they are.
     """
 
     result: Any = None
@@ -66,6 +67,7 @@ class Outcome:
     state: dict[str, Any] = field(default_factory=dict)
     copies: list[Any] = field(default_factory=list)
     random: torch.Tensor | None = None
+    converted: bool = False
 
     def is_copy(self, value: Any) -> bool:
         """Whether a value is one of the copies, or another tensor object that shows the memory of one."""
@@ -215,8 +217,10 @@ def compare_outcomes(
         fail("the next random number is another than in eager")
     if detail := _compare_layouts(expected, actual):
         fail(detail)
-    if identity and (detail := _compare_identity(expected, actual) or _compare_sharing(expected, actual)):
-        fail(detail)
+    if identity:
+        detail = _compare_identity(expected, actual) or _compare_sharing(expected, actual)
+        if detail := detail or (None if expected.converted else _compare_containers(expected, actual)):
+            fail(detail)
 
 
 def _compare_layouts(expected: Outcome, actual: Outcome) -> str | None:
@@ -265,6 +269,33 @@ def _compare_identity(expected: Outcome, actual: Outcome) -> str | None:
         what = f"argument {first}" if first < arguments else f"the same tensor as result {first - arguments}"
         return f"result {position - arguments} is {what} in eager, but another tensor here"
     return None
+
+
+def _compare_containers(expected: Outcome, actual: Outcome) -> str | None:
+    """A list, dict or object among the results is one of the caller's, or that of an earlier place, where it is so in
+    eager, and nowhere else.
+    """
+    sides = [_containers((each.arguments, each.result)) for each in (expected, actual)]
+    firsts = [[next(n for n, other in enumerate(side) if other is each) for each in side] for side in sides]
+    for number, (left, right) in enumerate(zip(*firsts)):
+        if left != right:
+            kind = type(sides[0][number]).__name__
+            return f"container {number}, a {kind}, is that of place {left} in eager, and that of place {right} here"
+    return None
+
+
+def _containers(value: Any) -> list[Any]:
+    """The containers that can change in a value, in order: those of equal values are alike."""
+    if isinstance(value, (list, tuple)):
+        parts = list(value)
+    elif isinstance(value, dict):
+        parts = list(value.values())
+    elif _is_object(value):
+        parts = list(vars(value).values())
+    else:
+        return []
+    own = [] if isinstance(value, tuple) else [value]
+    return [*own, *(each for part in parts for each in _containers(part))]
 
 
 def _shows_all_of(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -323,7 +323,9 @@ def _copy(value: Any) -> Any:
 
 def _run_eager(model: Model, call: Call, seed: int) -> Outcome:
     args, kwargs = copy.deepcopy((call.args, call.kwargs))
-    outcome = attempt(Outcome(arguments=(args, kwargs)), lambda: model(*args, **kwargs), seed)
+    converted = isinstance(model, (torch.jit.ScriptFunction, torch.jit.ScriptModule, torch.ScriptMethod))
+    before = Outcome(arguments=(args, kwargs), converted=converted)
+    outcome = attempt(before, lambda: model(*args, **kwargs), seed)
     outcome.state = module_state(model)
     return outcome
 

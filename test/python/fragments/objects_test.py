@@ -2,6 +2,7 @@
 """Attributes of the user's objects are variables of fragments: read before, and assigned after."""
 
 import heapq
+import time
 
 import pytest
 import torch
@@ -22,7 +23,8 @@ class Average:
         self.heap = []
 
     def update(self, rows, n: int):
-        heapq.heappush(self.heap, n)
+        time.sleep(0)
+        self.heap = sorted([*self.heap, n])
         for i in range(n):
             self.mean = self.mean * self.count + rows[i]
             self.count += 1
@@ -30,7 +32,8 @@ class Average:
         return self.heap[0]
 
     def scale(self, n: int):
-        heapq.heappush(self.heap, n)
+        time.sleep(0)
+        self.heap = sorted([*self.heap, n])
         for _ in range(n):
             self.mean *= 2.0
             self.mean[0] += self.count
@@ -67,7 +70,7 @@ class Holder:
 
 
 def two_names(x, n: int, same: bool):
-    heapq.heapify([n])
+    time.sleep(0)
     a = Holder(x.clone())
     b = a if same else Holder(x.clone())
     for i in range(n):

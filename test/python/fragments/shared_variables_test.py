@@ -3,7 +3,7 @@
 """Variables that others see, control flow that leaves in the middle, and results whose memory or strides matter."""
 
 import functools
-import heapq
+import time
 from contextlib import suppress
 
 import pytest
@@ -26,7 +26,7 @@ def by_nonlocal(x):
     def inc(v):
         nonlocal c
         c += 1
-        heapq.heapify([1])
+        time.sleep(0)
         return v * c
 
     y = inc(x)
@@ -37,7 +37,7 @@ def by_nonlocal(x):
 
 def bump():
     global G
-    heapq.heapify([1])
+    time.sleep(0)
     G += 1
 
 
@@ -54,7 +54,7 @@ def read_by_a_function(x):
     a = 2
 
     def f(z):
-        heapq.heapify([1])
+        time.sleep(0)
         return z * a
 
     y = x * a + 1
@@ -65,12 +65,12 @@ def read_by_a_function(x):
 
 
 def read_by_a_lambda(x):
-    heapq.heapify([1])
+    time.sleep(0)
     w = x * 2
     f = lambda: w
     w = x * 3 + 1
     y = f() * 2
-    heapq.heapify([1])
+    time.sleep(0)
     w = x * 5
     return y + f()
 
@@ -78,7 +78,7 @@ def read_by_a_lambda(x):
 def lambdas_of_a_loop(x):
     functions = []
     for i in range(3):
-        heapq.heapify([1])
+        time.sleep(0)
         functions.append(lambda v: v * i + 1)
     y = x
     for f in functions:
@@ -89,7 +89,7 @@ def lambdas_of_a_loop(x):
 
 def calls_itself(x):
     def f(v, n):
-        heapq.heapify([1])
+        time.sleep(0)
         if n == 0:
             return v
         return f(v * 2 + 1, n - 1) + x
@@ -104,7 +104,7 @@ def read_by_a_class(x):
         w = x * 2
 
         def go(self, v):
-            heapq.heapify([1])
+            time.sleep(0)
             return v * self.w + x
 
     a = A()
@@ -117,7 +117,7 @@ def read_by_a_class(x):
 def leaves_by_match(x):
     y = x
     for i in range(3):
-        heapq.heapify([1])
+        time.sleep(0)
         y = x * 2 + i
         match i:
             case 1:
@@ -131,7 +131,7 @@ def goes_on_by_match(x):
     y = x
     for i in range(4):
         s = s + y
-        heapq.heapify([1])
+        time.sleep(0)
         y = x * 2 + i
         match i:
             case 2:
@@ -147,7 +147,7 @@ def fails():
 def swallowed(x):
     y = x
     for i in range(2):
-        heapq.heapify([1])
+        time.sleep(0)
         y = x * 2 + i
         with suppress(ValueError):
             y = fails()
@@ -167,18 +167,18 @@ class Library:
 
 
 def swallowed_by_another_no_grad(x):
-    heapq.heapify([1])
+    time.sleep(0)
     y = x
     with Library.no_grad():
         y = x * 2 + 1
-        heapq.heapify([1])
+        time.sleep(0)
         y = y * fails()
     return y * 2 + 1
 
 
 def deleted(x):
     y = x
-    k = heapq.heapify([1])
+    k = time.sleep(0)
     with suppress(NameError):
         del y
     if k is None:
@@ -188,13 +188,13 @@ def deleted(x):
 
 
 def strides_decide(x):
-    heapq.heapify([1])
+    time.sleep(0)
     y = x.reshape(2, 2).t() * 2 + 1
-    heapq.heapify([1])
+    time.sleep(0)
     f = y.flatten()
-    heapq.heapify([1])
+    time.sleep(0)
     f.add_(1)
-    heapq.heapify([1])
+    time.sleep(0)
     return y
 
 
@@ -209,7 +209,7 @@ class Doubling:
 
 def attributes_are_computed(x):
     o = Doubling(x)
-    heapq.heapify([1])
+    time.sleep(0)
     y = o.v * 3 + 1
     return y + o.v
 
@@ -234,7 +234,7 @@ def raises(x):
 
 
 def decorated(x):
-    heapq.heapify([1])
+    time.sleep(0)
     return raises(x), raises(x * 0 - 1)
 
 
@@ -246,7 +246,7 @@ def recursive(x, n):
 
 
 def calls_a_recursive_one(x):
-    heapq.heapify([1])
+    time.sleep(0)
     return recursive(x, 3) * 2
 
 
@@ -255,13 +255,13 @@ class Private:
         self.__v = v
 
     def go(self, x):
-        heapq.heapify([1])
+        time.sleep(0)
         y = x * self.__v + 1
         return y
 
 
 def private_names(x):
-    heapq.heapify([1])
+    time.sleep(0)
     return Private(x).go(x)
 
 
@@ -273,16 +273,16 @@ class Holder:
 def similar_names(x):
     p = Holder(x)
     _p = Holder(x * 10)
-    heapq.heapify([1])
+    time.sleep(0)
     y = _p.v * 2 + p.v
     z = y * 3 - p.v
     return z
 
 
 def looks_at_variables(x):
-    heapq.heapify([1])
+    time.sleep(0)
     y = x * 2 + 1
-    heapq.heapify([1])
+    time.sleep(0)
     return eval("y + 1"), sorted(locals())
 
 
@@ -297,7 +297,7 @@ def annotated(x, eps: float = 1):
 
 
 def default_stays_an_int(x):
-    heapq.heapify([1])
+    time.sleep(0)
     return annotated(x)
 
 
@@ -325,15 +325,15 @@ class Cached(torch.nn.Module):
         self.cache = x[1:]
 
     def forward(self, x, view: bool):
-        heapq.heapify([1])
+        time.sleep(0)
         if view:
             self.keep(x)
         else:
             self.cache = x
-        heapq.heapify([1])
+        time.sleep(0)
         same = self.cache is x
         x.add_(1)
-        heapq.heapify([1])
+        time.sleep(0)
         y = x * 2 + 1
         return self.cache * 1, same, self.cache is x, y
 

@@ -332,3 +332,20 @@ def test_choosing_one_of_many_nests_by_the_logarithm():
     for k in (30, -31):
         with pytest.raises(IndexError, match="list index out of range"):
             compiled(torch.tensor([7]), k)
+
+
+def returned_beside_others(x, n: int):
+    """Nothing changes what is chosen, but the caller may."""
+    numbers, others = [1, 2], [n]
+    rows = [[float(k)] * n for k in range(2)]
+    row, pair = numbers, {"row": rows[0]}
+    for v in x[:3]:
+        if v > n:
+            row = others
+            pair = {"row": rows[1]}
+    return numbers, others, row, rows, pair
+
+
+def test_what_is_returned_beside_others_is_one_of_these():
+    x = torch.tensor([0.5, 2.5, -1.0])
+    check(returned_beside_others, *((y, n) for y in (x, -x, x * 0) for n in (2, 0, 1)), compiled=False)

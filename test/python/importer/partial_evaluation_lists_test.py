@@ -85,7 +85,7 @@ def test_empty_lists_that_meet_others(program):
 def kept_empty(following, k):
     xs = []
     ys = xs if following[k] < -1 else [k]
-    return xs, ys
+    return list(xs), ys
 
 
 def test_a_list_that_is_one_of_two():

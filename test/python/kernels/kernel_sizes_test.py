@@ -431,23 +431,3 @@ def test_a_tensor_that_a_branch_chooses_is_reshaped() -> None:
     some, y, z, weight = torch.randint(0, 3, (5, 2)), torch.rand(5, 2), torch.rand(5, 8), torch.rand(8, 8)
     masks = (some, some * 0, some * 0 + 1)
     kernel_of(routed, *((mask, y, z, weight, drop) for mask in masks for drop in (True, False)))
-
-
-def per_class(boxes: Tensor, scores: Tensor, most: int) -> tuple[Tensor, Tensor]:
-    rows, labels = [], []
-    for c in range(1, scores.shape[1]):
-        mask = scores[:, c] > 0.5
-        if bool(mask.any()):
-            rows.append(boxes[mask])
-            labels.append(torch.full((rows[-1].shape[0],), c))
-    if len(rows) == 0:
-        return boxes.new_zeros(0, 4), torch.zeros(0, dtype=torch.int64)
-    found, classes = torch.cat(rows), torch.cat(labels)
-    if found.shape[0] > most:
-        return found[:most], classes[:most]
-    return found, classes
-
-
-def test_scratch_memory_that_is_empty() -> None:
-    """All buffers of the kernel are empty, as there is no box, but it takes the argument that they are in."""
-    kernel_of(per_class, (torch.zeros(0, 4), torch.zeros(0, 3), 2))

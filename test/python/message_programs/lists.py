@@ -52,6 +52,13 @@ def shown_twice(x: Tensor):
     return found, found[0]
 
 
+@rejected(X, says="a list that an if or loop chose, beside what it may be in the result; return a copy of it")
+def chosen_beside_it(x: Tensor):
+    found = [1, 2]  # rejected
+    chosen = found if x.sum() > 0 else [3]
+    return found, chosen
+
+
 @rejected(X, says="a list of dynamic length, of lists of numbers and others; keep these in a list of their own")
 def numbers_and_shapes(x: Tensor):
     found: list[list[int]] = []

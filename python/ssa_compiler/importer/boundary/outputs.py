@@ -39,7 +39,8 @@ from ..ir.torchscript_enums import unnumbered
 from ..tensors.tensor_ops import TensorOps
 from ..torchscript.python_classes import python_class
 from ..values.chosen_strings import ChosenStr, alternatives
-from ..values.plan import AnotherPlan
+from ..values.diagnostics import OtherForm
+from ..values.plan import REFERENCES, AnotherPlan
 from ..values.state import State
 from ..values.values import (
     ChosenRef,
@@ -80,6 +81,7 @@ class Outputs:
         self.leaves: dict[int, tuple[TensorValue, OutputLeaf]] = {}
         self._renewed: dict[int, OutputLeaf] = {}
         self._listed: set[Site] = set()
+        self._alternatives: list[tuple[set[Site], bool]] = []
         self._specs: dict[Site, OutputSpec] = {}
         self._arenas: dict[str, OutputColumns] = {}
 
@@ -161,6 +163,7 @@ class Outputs:
         """A list, dict or object, which has one spec however many places of the result it is in."""
         containers = self._containers
         self._check_shared(value)
+        self._check_copy(value)
         if value.cell in self._state.heap.caller_owned:
             return OutputArgument(self._state.heap.caller_owned[value.cell].route)
         if path := self._state.heap.module_owned.get(value.cell):  # what is returned is the module's own object
@@ -169,7 +172,7 @@ class Outputs:
             keys, found = map(self.output, self._state.heap.contents[value.cell])
             return OutputPairs(keys, found, **self._dict_class(value))
         if isinstance(value, DictRef):
-            parts = [self.output(element) for element in self._state.heap.contents[value.cell]]
+            parts = self._parts(value)
             items = tuple(zip(map(unnumbered, self._state.heap.keys[value.cell]), parts))
             if isinstance(value, ObjectRef):
                 return self._object(value, items)
@@ -207,6 +210,23 @@ class Outputs:
         elements = tuple(self.output(element) for element in containers.elements(value))
         return containers.classes.described(value, elements)
 
+    def _parts(self, value: DictRef) -> list[OutputSpec]:
+        """What a dict or object holds. Of an object that stands for a result of several types, the caller gets one
+        part: these are not beside each other.
+        """
+        elements = self._state.heap.contents[value.cell]
+        if not isinstance(value, ObjectRef) or choice_numbers(python_class(value.type_name)) is None:
+            return [self.output(element) for element in elements]
+        before, parts = (self._listed, self._alternatives), []
+        listed, alternatives = before[0].copy(), before[1].copy()
+        for element in elements:
+            self._listed, self._alternatives = before[0].copy(), before[1].copy()
+            parts.append(self.output(element))
+            listed |= self._listed
+            alternatives += self._alternatives[len(before[1]) :]
+        self._listed, self._alternatives = listed, alternatives
+        return parts
+
     def _objects(self, columns: tuple[OutputSpec, ...], fields: Sequence[str], type_name: str) -> OutputColumns:
         """A list of objects, of which each column has an attribute."""
         attributes = tuple((name, OutputLeaf(place, torch.Tensor)) for place, name in enumerate(fields))
@@ -220,7 +240,7 @@ class Outputs:
         return self._arenas[type_name]
 
     def _check_shared(self, value: DictRef | ListRef) -> None:
-        """Reject objects, and lists of numbers, that may be one in eager in two places of the result, and copies here."""
+        """Reject objects and lists of numbers that may be one in eager in two places of the result, and are copies."""
         cell, heap = value.cell, self._state.heap
         shared = heap.sharing(cell) if cell in heap.shared else set()
         if cell in heap.shared.get(cell, ()) or self._listed & shared:
@@ -235,6 +255,24 @@ class Outputs:
                 "a copy of it"
             )
         self._listed.add(cell)
+
+    def _check_copy(self, value: DictRef | ListRef) -> None:
+        """Reject a copy of what control flow chose, if that may be in another place of the result.
+
+        Raises:
+            OtherForm: another import may find out which one it is.
+        """
+        heap = self._state.heap
+        if isinstance(value, ListRef) and self._containers.classes.is_tuple(value):
+            return  # nobody can change one
+        found, is_copy = heap.may_be(value.cell), bool(heap.copies.get(value.cell))
+        for others, copied in self._alternatives:
+            if (is_copy or copied) and found & others:
+                text = f"{in_words(value)} that an if or loop chose, beside what it may be in the result; return a copy of it"
+                if REFERENCES in self._state.plan.forms:
+                    raise self._state.unsupported(text)
+                raise OtherForm(f"unsupported: {text}", self._state.locations.user(), REFERENCES)
+        self._alternatives.append((found, is_copy))
 
     def _dict_class(self, value: DictRef | ListRef) -> dict[str, Any]:
         """The class of a dict, as `OutputDict` describes it."""

@@ -98,10 +98,12 @@ class Heap:
         lost: lists in parts whose elements may have names of which it is not known which element they are.
         numbers: what numbers say which of several containers one is, by cell.
         shared: for objects in lists of dynamic length, and such lists, those that may have an object in common with
-            them, and likewise for lists of numbers in lists in parts; `("joined", class)` for all of a class that a join has made, or made something of.
+            them, and likewise for lists of numbers in lists in parts; `("joined", class)` for all of a class that a
+            join has made, or made something of.
         frozen: cells whose identity was lost at a join, or in a list of dynamic length; changing them is rejected.
         unshared: cells of which the value that a join makes is the one name left.
         joined: for a cell that a join has made and that is no copy, those that it is.
+        copies: for one that is a copy, what it may be a copy of.
         object_number: which object a value is: the number of an argument of `@main`, `ANOTHER` for any other.
     """
 
@@ -124,6 +126,7 @@ class Heap:
         self.frozen: set[Site] = set()
         self.unshared: set[Site] = set()
         self.joined: dict[Site, tuple[Site, ...]] = {}
+        self.copies: dict[Site, tuple[Site, ...]] = {}
         self.object_number: Callable[[Value], int] = lambda value: ANOTHER
         self._chosen: dict[int, tuple[Value, Value]] = {}  # by identity: values, and which objects they are
 
@@ -135,7 +138,7 @@ class Heap:
         """Forget what is known of a container, but for what it holds: another one is made there."""
         self.frozen.discard(cell)
         self.copied.discard(cell)
-        known: tuple[dict[Site, Any], ...] = (self.shared, self.origins, self.tuples, self.dict_classes)
+        known: tuple[dict[Site, Any], ...] = (self.shared, self.copies, self.origins, self.tuples, self.dict_classes)
         for each in known:
             each.pop(cell, None)
 
@@ -207,14 +210,19 @@ class Heap:
 
     def made_as(self, cell: Site) -> tuple[Site, ...]:
         """Return where a container is made: elsewhere, if it is what a join has made of others."""
-        waiting, seen, found = [cell], {cell}, list[Site]()
-        while waiting:
-            each = waiting.pop()
-            if not (before := self.joined.get(each, ())):
-                found.append(each)
-            waiting += (others := [other for other in before if other not in seen])  # loops join lists with each other
-            seen.update(others)
-        return tuple(found)
+        return tuple(each for each in self._reached(cell) if not self.joined.get(each))
+
+    def may_be(self, cell: Site) -> set[Site]:
+        """Return the containers that a container may be in eager: those that joins have made it of, or a copy of it."""
+        return set(self._reached(cell, copies=True))
+
+    def _reached(self, cell: Site, *, copies: bool = False) -> list[Site]:
+        """A container, and what joins have made it of, through any number of them; loops join lists with each other."""
+        found = [cell]
+        for each in found:
+            before = (*self.joined.get(each, ()), *(self.copies.get(each, ()) if copies else ()))
+            found += [other for other in dict.fromkeys(before) if other not in found]
+        return found
 
     def later_keys(self, cell: Site) -> frozenset[Any]:
         """Return the keys that run-time values decide whether a dict has."""

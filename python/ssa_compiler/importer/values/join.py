@@ -240,6 +240,7 @@ def _rebuilt_container(state: State, a: Elements, site: Site, elements: tuple[Va
     state.heap.contents[site] = of_marked(elements, a.keys) if a.kind is dict else elements
     (state.heap.frozen.discard if a.cells else state.heap.frozen.add)(site)
     state.heap.joined[site] = a.cells
+    state.heap.copies[site] = () if a.cells else a.sources
     if state.heap.shared and (a.kind is list or a.type_name):
         objects = [form.type_name for form in a.keys if form.objects] if a.kind is list else [a.type_name]
         state.heap.note_join(site, objects[0] if objects else "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import sympy
@@ -115,7 +115,7 @@ class Elements(Abstract):
     The contents of a list whose length is dynamic are one element of kind `DynamicListValue`, whose own
     elements are the buffer and the length, and whose `type_name` is the kind of the list's elements. A dict of another
     class than dict has that as its field (`Heap.dict_classes`). `cells` are the containers that a join makes one of, if
-    nothing else has them; if they are empty, it makes a copy.
+    nothing else has them; if they are empty, it makes a copy of one of `sources`.
     """
 
     kind: type
@@ -124,6 +124,7 @@ class Elements(Abstract):
     type_name: str = ""
     keys: tuple[Any, ...] = ()
     cells: tuple[Site, ...] = ()
+    sources: tuple[Site, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)

@@ -243,9 +243,9 @@ def _opened(state: State, a: Abstract, heaps: dict[Site, tuple[Value, ...]]) -> 
         own = (cell,) if cell in state.heap.unshared else ()
         if kind is dict:
             items = settled(heaps[cell])  # type: ignore[arg-type]
-            return Elements(kind, tuple(map(abstract, items)), fields, type_name, marked(items), own)
+            return Elements(kind, tuple(map(abstract, items)), fields, type_name, marked(items), own, (cell,))
         keys = () if form is None else (replace(form, cell=None),)
-        return Elements(kind, elements, fields, type_name, keys, own)
+        return Elements(kind, elements, fields, type_name, keys, own, (cell,))
     return a
 
 
@@ -333,7 +333,8 @@ def _join_elements(
 ) -> Abstract:
     """Combine two containers element by element; see `join`."""
     cells = tuple(dict.fromkeys(a.cells + b.cells)) if a.cells and b.cells else ()
-    a, b = (replace(side, cells=cells) for side in _with_all_keys(state, a, b, what))
+    sources = tuple(dict.fromkeys(a.sources + b.sources))
+    a, b = (replace(side, cells=cells, sources=sources) for side in _with_all_keys(state, a, b, what))
     alike = is_growing_abstract(a) is is_growing_abstract(b)
     if alike and a.kind is b.kind and len(a.elements) == len(b.elements) and a.keys == b.keys:
         if a.kind is tuple and (a.fields, a.type_name) != (b.fields, b.type_name):

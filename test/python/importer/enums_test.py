@@ -387,3 +387,25 @@ def test_ints_of_a_module():
         same(compiled(x), twin(x))
         assert model.level is twin.level
         assert model.previous is twin.previous
+
+
+class Only(enum.Enum):
+    ONE = 4
+
+
+class OfOne(nn.Module):
+    """Which member it is is known, though the attribute is assigned."""
+
+    def __init__(self):
+        super().__init__()
+        self.state = Only.ONE
+
+    def forward(self, x):
+        value = self.state.value
+        if bool(x.sum() > 0):
+            self.state = Only.ONE
+        return x * value, self.state
+
+
+def test_an_enum_of_one_member():
+    agree(OfOne(), (X,), (-X,))

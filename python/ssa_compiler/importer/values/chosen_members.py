@@ -122,6 +122,8 @@ def numbered(numbers: Any, value: MemberValue) -> Value | None:
     found = [each.value for each in members_of(value.kind)]
     if not all(type(each) is int for each in found):
         return None
+    if len(found) == 1:
+        return ConstValue(found[0])
     start, step = found[0], found[1] - found[0]
     if step == 0 or found != [*range(start, start + step * len(found), step)]:
         return None

@@ -43,14 +43,9 @@ def heapreplace(heap, item):
 
 def heappushpop(heap, item):
     """Put an element into a heap, and take the smallest one out behind that."""
-    if len(heap) == 0:
+    if len(heap) == 0 or not heap[0] < item:
         return item
-    if not heap[0] < item:
-        return item
-    first = heap[0]
-    heap[0] = item
-    _sink(heap, 0)
-    return first
+    return heapreplace(heap, item)
 
 
 def heapify(heap):

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from .interfaces import ExpressionEvaluator, Result
 from .new_nodes import with_places
-from .rejections import NeedsKnownError, NotCompiledError
+from .peeking import peeked
 from .values import TensorValue, TupleValue, Value
 
 __all__ = ["over_rows", "rows_of"]
 
 _MOST_ROWS = 16
-_T = TypeVar("_T")
 
 
 def over_rows(expressions: ExpressionEvaluator, loop: Any) -> list[ast.stmt]:
@@ -84,28 +82,13 @@ def _unpacked_later(expressions: ExpressionEvaluator, target: Any, element: Valu
 
 def _element(expressions: ExpressionEvaluator, items: ast.expr) -> Value | None:
     """What the elements are that a loop assigns; None if it is written out."""
-    iteration = _tried(expressions, lambda: expressions.statements.loops.iteration(copy.deepcopy(items)))
+    iteration = peeked(expressions, lambda: expressions.statements.loops.iteration(copy.deepcopy(items)))
     return None if iteration is None or iteration.is_unrolled else iteration.element
-
-
-def _tried(expressions: ExpressionEvaluator, evaluate: Callable[[], _T]) -> _T | None:
-    """What something is, which is not evaluated here; None if it is rejected."""
-    scope = expressions.scope
-    saved, hoisted, whole = scope.save(), len(scope.before), scope.whole
-    scope.whole = None
-    try:
-        return evaluate()
-    except (NeedsKnownError, NotCompiledError):
-        return None
-    finally:
-        scope.restore(saved)
-        del scope.before[hoisted:]
-        scope.whole = whole
 
 
 def _rows(expressions: ExpressionEvaluator, items: ast.expr) -> TensorValue | None:
     """The tensor that a loop iterates over; None if it is none."""
-    found = _tried(expressions, lambda: expressions.evaluate(copy.deepcopy(items)))
+    found = peeked(expressions, lambda: expressions.evaluate(copy.deepcopy(items)))
     value = None if found is None else found.value
     is_known = isinstance(value, TensorValue) and value.rank is not None and value.dtype is not None
     return value if isinstance(value, TensorValue) and is_known and value.rank != 1 else None

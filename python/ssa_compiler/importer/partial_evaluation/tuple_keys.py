@@ -16,7 +16,8 @@ from ...semantics.tuple_key_ops import tuple_key_call
 from ..ir.tuple_keys import TUPLE_KEY
 from .interfaces import CallEvaluator, ExpressionEvaluator, Result
 from .new_nodes import at_place, counted, with_places
-from .rejections import NeedsKnownError, NotCompiledError
+from .peeking import peeked
+from .rejections import NotCompiledError
 from .values import NEVER, DictValue, Known, Scalar, TupleKey, TupleValue, Value
 
 __all__ = ["dict_key", "goes_over_keys", "listed_keys", "over_keys", "popped", "reads_texts", "reject_tuple_keys"]
@@ -125,18 +126,8 @@ def _readable(expressions: ExpressionEvaluator, items: ast.expr) -> tuple[str, a
         name, owner = items.func.attr, items.func.value
     if not isinstance(owner, (ast.Name, ast.Attribute, ast.Subscript)):
         return None
-    scope = expressions.scope
-    saved, hoisted, whole = scope.save(), len(scope.before), scope.whole
-    scope.whole = None
-    try:
-        value = expressions.evaluate(copy.deepcopy(owner)).value
-    except (NeedsKnownError, NotCompiledError):
-        return None
-    finally:
-        scope.restore(saved)
-        del scope.before[hoisted:]
-        scope.whole = whole
-    key = value.key if isinstance(value, DictValue) else None
+    found = peeked(expressions, lambda: expressions.evaluate(copy.deepcopy(owner)))
+    key = found.value.key if found is not None and isinstance(found.value, DictValue) else None
     return (name, owner, key) if isinstance(key, TupleKey) and key.elements else None
 
 

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 import ssa_compiler
+from _broken_programs import compiled_with_breaks
 from ssa_compiler.testing.harness import check_other
 
 X = torch.arange(12.0).reshape(4, 3)
@@ -82,7 +83,7 @@ def two_names(x, n: int, same: bool):
 @pytest.mark.parametrize("same", [True, False])
 def test_two_names_of_an_object(same):
     def build(program):
-        return ssa_compiler.compile(program, (X, 2, same))
+        return compiled_with_breaks(program, X, 2, same)
 
     check_other(two_names, build, [(X, 2, same), (X, 0, same), (X, 2, not same), (X, 4, same)], "with graph breaks")
 
@@ -120,6 +121,6 @@ def test_a_module_that_is_a_variable():
     torch.manual_seed(0)
 
     def build(program):
-        return ssa_compiler.compile(program, (X, 2))
+        return compiled_with_breaks(program, X, 2)
 
     check_other(Layers().eval().requires_grad_(False), build, [(X, 2), (X, 0), (X, 3)], "with graph breaks")
